@@ -1,0 +1,77 @@
+# Everything lives in .venv; a second run of any target needs no network.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+LOCK := deploy/lock/requirements-dev.txt
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest
+FAST_TIERS := tests/unit tests/property tests/compatibility tests/architecture
+SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulation
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format bench soak docs lock clean
+
+help: ## What there is to do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMPS)/kafka ## Everything into .venv, from the lock file, hashes checked
+
+$(STAMPS)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Chronofact needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
+	  echo "Name another one: make install PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu install python3-venv, or name another Python by PYTHON=…" >&2; exit 2; }
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dependencies: $(LOCK) | $(STAMPS)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	@touch $@
+
+$(STAMPS)/package: pyproject.toml $(STAMPS)/dependencies
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(STAMPS)/kafka: $(wildcard services/chronofact/embedded/prefetch.py) $(STAMPS)/package
+	$(BIN)/python -m chronofact.embedded.prefetch
+	@touch $@
+
+demo: install ## A stack on this machine, a real history through it, and what it can answer
+	@$(BIN)/chronofact demo
+
+test: install ## Every tier but bench and soak
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(wildcard $(FAST_TIERS))
+	$(PYTEST) $(wildcard $(SERVICE_TIERS))
+
+check: install ## Format, lint, types, import contracts, SQL, fast tests
+	$(BIN)/ruff format --check services tests
+	$(BIN)/ruff check services tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint --processes $(WORKERS) schemas services
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(wildcard $(FAST_TIERS))
+
+format: install ## Write the format that check asks for
+	$(BIN)/ruff format services tests
+	$(BIN)/ruff check --fix services tests
+
+bench: install ## Measured figures, one run, on this machine
+	$(PYTEST) -m bench -p no:randomly -s tests/bench
+
+soak: install ## Long runs; once an issue
+	$(PYTEST) -m soak -s tests
+
+docs: install ## docs/reference, made from the code
+	$(BIN)/python -m tests.architecture.reference
+
+lock: $(STAMPS)/python ## Resolve the dependencies anew (needs the network)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-header --upgrade --output-file $(LOCK)
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	  --no-header --constraint $(LOCK) --output-file deploy/lock/requirements.txt
+
+clean: ## Remove .venv and every cache
+	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find services tests -name __pycache__ -type d -prune -exec rm -rf {} +
