@@ -1,0 +1,32 @@
+"""Failures that are not refusals of input: what passes by itself, what an operator must settle, what must stop us."""
+
+from __future__ import annotations
+
+
+class Transient(Exception):
+    """Something outside is away or busy: pause and repeat, for ever; ``code`` names what, for /readyz and metrics."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ConstraintBroken(Exception):
+    """The database refused these lines and always will; ``constraint`` is its name, or the SQLSTATE where none has one."""
+
+    def __init__(self, constraint: str) -> None:
+        super().__init__(f"the database refused by {constraint}")
+        self.constraint = constraint
+
+
+class Unfit(Exception):
+    """The surroundings are not as they must be (a re-created topic, a missing schema): wait until someone puts it right."""
+
+    def __init__(self, code: str, message: str, *, remedy: str) -> None:
+        super().__init__(f"{message}; {remedy}")
+        self.code = code
+        self.remedy = remedy
+
+
+class Corruption(Exception):
+    """What is stored contradicts itself: stop before anything else is written."""
