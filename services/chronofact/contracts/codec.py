@@ -1,0 +1,109 @@
+"""FactEvent to and from Avro single-object bytes: C3 01, the writer schema's fingerprint, the body."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import BytesIO
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+from fastavro import parse_schema, schemaless_reader, schemaless_writer
+from fastavro.schema import fingerprint, to_parsing_canonical_form
+
+from chronofact.domain.errors import Rejected
+from chronofact.domain.identity import FactIdentity
+from chronofact.runtime.resources import schema_path
+
+VERSIONS: Final = ("fact_event.v1.avsc",)
+"""Every schema that the log may hold, oldest first; the last one is written."""
+
+_MARKER: Final = b"\xc3\x01"
+_HEADER_BYTES: Final = 10
+
+
+class FactEvent(NamedTuple):
+    """One event as the log holds it; the message key is its fact_id."""
+
+    event_id: bytes
+    kind: str
+    identity: bytes
+    subject_label: str | None
+    payload: bytes
+    derived: bytes | None = None
+    version_id: bytes | None = None
+    value_hash: bytes | None = None
+    source_hash: bytes | None = None
+    import_time: int | None = None
+    trace: str | None = None
+
+
+class _Codec:
+    """Parsed schemas: the newest one to write, all of them to read."""
+
+    def __init__(self) -> None:
+        schemas = [orjson.loads(schema_path("avro", name).read_bytes()) for name in VERSIONS]
+        parsed = [parse_schema(schema) for schema in schemas]
+        self.newest = parsed[-1]
+        self.header = _header(schemas[-1])
+        self.older = {_header(raw): schema for raw, schema in zip(schemas[:-1], parsed[:-1], strict=True)}
+
+
+@cache
+def _codec() -> _Codec:
+    return _Codec()
+
+
+def _header(schema: Any) -> bytes:
+    return _MARKER + bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO"))
+
+
+def encode_event(event: FactEvent) -> bytes:
+    """The message value of an event, in the newest schema."""
+    codec = _codec()
+    body = BytesIO()
+    body.write(codec.header)
+    schemaless_writer(body, codec.newest, event._asdict())
+    return body.getvalue()
+
+
+def decode_event(data: bytes) -> FactEvent:
+    """The event of a message value, whichever schema version wrote it.
+
+    Raises:
+        Rejected: ``event_undecodable``, for a reason that names no content.
+    """
+    codec = _codec()
+    body = BytesIO(data)
+    header = body.read(_HEADER_BYTES)
+    try:
+        if header == codec.header:
+            fields = schemaless_reader(body, codec.newest, None)
+        elif header in codec.older:
+            fields = schemaless_reader(body, codec.older[header], codec.newest)
+        else:
+            raise Rejected("event_undecodable", "no schema with this fingerprint is known")
+    except (EOFError, ValueError, IndexError, OverflowError, MemoryError) as error:
+        if isinstance(error, Rejected):
+            raise
+        raise Rejected("event_undecodable", f"not the Avro body that its header says: {type(error).__name__}") from None
+    if body.read(1):
+        raise Rejected("event_undecodable", "bytes are left over behind the Avro body")
+    return FactEvent(**fields)  # type: ignore[arg-type]
+
+
+def identity_of(identity: bytes) -> FactIdentity:
+    """The five parts of a fact from ``FactEvent.identity``.
+
+    Raises:
+        Rejected: ``event_undecodable``.
+    """
+    try:
+        tenant_id, subject_id, scope_kind, scope_key, fact_key = orjson.loads(identity)
+        found = FactIdentity(UUID(tenant_id), UUID(subject_id), scope_kind, scope_key, fact_key)
+        spelled = found.canonical()
+    except (TypeError, ValueError, AttributeError):
+        raise Rejected("event_undecodable", "identity is not a JSON array of the five parts") from None
+    if spelled != identity:
+        raise Rejected("event_undecodable", "identity is not in canonical form")
+    return found

@@ -1,0 +1,1 @@
+"""What every process needs: config, logging, metrics, health, lifecycle, retry."""

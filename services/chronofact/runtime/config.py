@@ -1,0 +1,130 @@
+"""Configuration, read once into frozen values from ``CHRONOFACT_*`` and the TOML file that CHRONOFACT_CONFIG names."""
+
+from __future__ import annotations
+
+import os
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Seconds = Annotated[float, Field(gt=0, le=3_600)]
+Count = Annotated[int, Field(gt=0)]
+
+
+class Settings(BaseSettings):
+    """Every option of every service; the environment wins over the file, and an option that no one knows is refused."""
+
+    model_config = SettingsConfigDict(env_prefix="CHRONOFACT_", frozen=True, extra="forbid", validate_default=True)
+
+    kafka: str = Field("127.0.0.1:9092", min_length=1, description="Kafka's bootstrap addresses, host:port, by comma.")
+    kafka_options: dict[str, str] = Field(
+        default_factory=dict,
+        repr=False,
+        description="Further librdkafka options (security, SASL); JSON in the environment.",
+    )
+    postgres: SecretStr = Field(
+        SecretStr("postgresql://127.0.0.1:5432/chronofact"), description="Postgres, as URL or conninfo."
+    )
+    data: Path | None = Field(None, description="Folder of an embedded stack.")
+
+    writer_host: str = Field("127.0.0.1", description="Where the writer listens.")
+    writer_port: Port = Field(8080, description="Where the writer listens; 0 for a free one.")
+    reader_host: str = Field("127.0.0.1", description="Where the reader listens.")
+    reader_port: Port = Field(8081, description="Where the reader listens; 0 for a free one.")
+    projector_host: str = Field("127.0.0.1", description="Where the projector tells health and metrics.")
+    projector_port: Port = Field(8083, description="Where the projector tells health and metrics; 0 for a free one.")
+
+    auth: Literal["off", "tokens"] = Field(
+        "tokens", description="`off` is accepted only when every listener is on loopback."
+    )
+    tokens_file: Path | None = Field(None, description="TOML or JSON file of static tokens, by SHA-256.")
+
+    facts_topic: str = Field(
+        "memory.facts.v1", min_length=1, max_length=249, description="The topic that is the truth."
+    )
+    fact_keys_file: Path | None = Field(None, description="Declarations of fact keys, asked before the shipped ones.")
+    scope_kinds_file: Path | None = Field(None, description="Further kinds of scope.")
+
+    projection: str = Field("p1", pattern=r"^p[1-9][0-9]{0,5}$", description="The projection that is served and fed.")
+    projector_name: str = Field(
+        "projector-1", pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Static member name in the consumer group."
+    )
+    batch_events_max: Count = Field(
+        2_000, le=50_000, description="Events that the projector applies in one transaction."
+    )
+    batch_wait_ms: Count = Field(100, le=10_000, description="How long the projector waits for a batch to fill.")
+
+    commands_max: Count = Field(10_000, le=10_000, description="Commands in one request.")
+    body_bytes_max: Count = Field(16 * 2**20, le=16 * 2**20, description="Bytes of one request's body.")
+    bodies_bytes_max: Count = Field(32 * 2**20, description="Bytes of all bodies that the writer holds at once.")
+    queue_messages_max: Count = Field(50_000, description="Messages in the producer's queue before requests get 429.")
+    queue_bytes_max: Count = Field(64 * 2**20, description="Bytes in the producer's queue before requests get 429.")
+    linger_ms: Annotated[int, Field(ge=0, le=1_000)] = Field(5, description="How long the producer gathers a batch.")
+    delivery_timeout_s: Seconds = Field(10, description="How long an acknowledgement of Kafka is waited for.")
+    topic_check_s: Seconds = Field(10, description="How often the topic's settings are looked at again.")
+    drain_timeout_s: Seconds = Field(18, le=20, description="How long a service finishes what it took after SIGTERM.")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+
+    @model_validator(mode="after")
+    def _limits_agree(self) -> Self:
+        if self.bodies_bytes_max < self.body_bytes_max:
+            raise ValueError("bodies_bytes_max must hold at least one body of body_bytes_max")
+        if self.queue_messages_max < self.commands_max:
+            raise ValueError("queue_messages_max must hold at least one request of commands_max")
+        if self.queue_bytes_max < 2 * self.body_bytes_max:
+            raise ValueError(
+                "queue_bytes_max must hold at least twice body_bytes_max, since events are larger than commands"
+            )
+        if self.delivery_timeout_s >= self.drain_timeout_s:
+            raise ValueError("delivery_timeout_s must be below drain_timeout_s, else a drain cuts off answers")
+        return self
+
+    @model_validator(mode="after")
+    def _credentials_are_safe(self) -> Self:
+        if self.auth == "tokens":
+            return self
+        open_hosts = [
+            host for host in (self.writer_host, self.reader_host, self.projector_host) if not is_loopback(host)
+        ]
+        if open_hosts:
+            raise ValueError(
+                "auth=off is accepted only when every listener is on loopback; use auth=tokens and tokens_file"
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is said outright, then the environment, then the file."""
+        path = os.environ.get("CHRONOFACT_CONFIG")
+        if path is None:
+            return init_settings, env_settings
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"CHRONOFACT_CONFIG names {path}, which is no file")
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(path))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a listener on this host is reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
