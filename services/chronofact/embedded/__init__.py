@@ -1,0 +1,1 @@
+"""Kafka and Postgres on this machine, for a demo, tests and small use."""

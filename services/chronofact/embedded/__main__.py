@@ -1,0 +1,77 @@
+"""Kafka and Postgres alone, without the services, for development and tests.
+
+    python -m chronofact.embedded --data DIR [--while-used FILE]
+
+Writes their addresses into `stack.json` of the folder. With `--while-used` it leaves once nobody holds a shared
+lock on that file any more, so that test processes that die take it along.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from chronofact.embedded.errors import EmbeddedError
+from chronofact.embedded.stack import Addresses, Stack
+from chronofact.runtime.lifecycle import stop_on_signals
+
+LOOK_S = 0.5
+NAMES = ("writer", "reader", "reconciler", "projector", "kafka", "postgres")
+
+
+def main() -> int:
+    """Run until a signal, the end of use, or the death of a server (exit code 1)."""
+    parser = argparse.ArgumentParser(prog="python -m chronofact.embedded")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--while-used", type=Path)
+    options = parser.parse_args()
+    try:
+        return _run(options.data, options.while_used)
+    except EmbeddedError as error:
+        print(error, error.remedy, sep="\n", file=sys.stderr)
+        return 1
+
+
+def _run(data: Path, used: Path | None) -> int:
+    is_wanted = _always if used is None else _is_used(used)
+    stack = Stack(data)
+    with stop_on_signals() as stopping, stack as addresses:
+        _publish(stack, addresses)
+        try:
+            while not stopping.wait(LOOK_S) and is_wanted():
+                if dead := stack.dead():
+                    print(f"died: {', '.join(dead)}", file=sys.stderr)
+                    return 1
+        finally:
+            stack.folder.stack_file.unlink(missing_ok=True)
+    return 0
+
+
+def _always() -> bool:
+    return True
+
+
+def _publish(stack: Stack, addresses: Addresses) -> None:
+    found = {"kafka": addresses.kafka, "postgres": addresses.postgres, "pid": os.getpid()}
+    stack.folder.write("stack.json", dict.fromkeys(NAMES) | found)
+
+
+def _is_used(file: Path) -> Callable[[], bool]:
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def held_by_others() -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+    return held_by_others
+
+
+if __name__ == "__main__":
+    sys.exit(main())
