@@ -1,0 +1,50 @@
+"""The Python client: ``Client``, ``AsyncClient``, their answers, and ids before anything is sent."""
+
+from chronofact.client.answers import (
+    Accepted,
+    Answer,
+    Claim,
+    Conflict,
+    Edge,
+    Fact,
+    Freshness,
+    Page,
+    Reading,
+    Rejection,
+    Sent,
+    Unknown,
+    Value,
+    Values,
+)
+from chronofact.client.commands import Source, Supersedes
+from chronofact.client.errors import Busy, ClientError, Refused, Unreachable
+from chronofact.client.ids import Ids
+from chronofact.client.shells import AsyncClient, Client
+from chronofact.domain.errors import Rejected
+
+__all__ = [
+    "Accepted",
+    "Answer",
+    "AsyncClient",
+    "Busy",
+    "Claim",
+    "Client",
+    "ClientError",
+    "Conflict",
+    "Edge",
+    "Fact",
+    "Freshness",
+    "Ids",
+    "Page",
+    "Reading",
+    "Refused",
+    "Rejected",
+    "Rejection",
+    "Sent",
+    "Source",
+    "Supersedes",
+    "Unknown",
+    "Unreachable",
+    "Value",
+    "Values",
+]

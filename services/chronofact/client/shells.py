@@ -1,0 +1,212 @@
+"""``Client`` and ``AsyncClient``: the same calls, carried out over HTTP in a thread or in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from functools import cached_property, update_wrapper
+from types import TracebackType
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
+
+import httpx
+
+from chronofact.client.calls import Calls
+from chronofact.client.errors import Unreachable
+from chronofact.client.exchange import Ask, Reply, Steps
+from chronofact.client.ids import Ids
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+WRITER: Final = "http://127.0.0.1:8080"
+READER: Final = "http://127.0.0.1:8081"
+
+
+class _Shell:
+    """What both clients share: settings, ids, and the calls to carry out."""
+
+    def __init__(
+        self,
+        *,
+        writer: str = WRITER,
+        reader: str = READER,
+        token: str | None = None,
+        tenant: str | None = None,
+        patience_s: float = 30.0,
+        timeout_s: float = 60.0,
+        reads_own_writes: bool = True,
+    ) -> None:
+        self.ids = Ids(tenant)
+        self.calls = Calls(writer=writer, reader=reader, patience_s=patience_s, reads_own_writes=reads_own_writes)
+        credential = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._headers = credential if tenant is None else {**credential, "X-Tenant-Id": tenant}
+        self._timeout_s = timeout_s
+
+    @property
+    def position(self) -> str | None:
+        """The position that covers everything this client has written."""
+        written = self.calls.written
+        return None if written is None else written.encode()
+
+
+class _Blocking(Generic[P, T]):
+    def __init__(self, steps: Callable[Concatenate[Calls, P], Steps[T]]) -> None:
+        self._steps = steps
+        update_wrapper(self, steps)  # type: ignore[arg-type]
+
+    @overload
+    def __get__(self, client: None, owner: type[Client]) -> Self: ...
+    @overload
+    def __get__(self, client: Client, owner: type[Client]) -> Callable[P, T]: ...
+    def __get__(self, client: Client | None, owner: type[Client]) -> Self | Callable[P, T]:
+        if client is None:
+            return self
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            return client.carry_out(self._steps(client.calls, *args, **kwargs))
+
+        return update_wrapper(call, self._steps)
+
+
+class _Awaiting(Generic[P, T]):
+    def __init__(self, steps: Callable[Concatenate[Calls, P], Steps[T]]) -> None:
+        self._steps = steps
+        update_wrapper(self, steps)  # type: ignore[arg-type]
+
+    @overload
+    def __get__(self, client: None, owner: type[AsyncClient]) -> Self: ...
+    @overload
+    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(
+        self, client: AsyncClient | None, owner: type[AsyncClient]
+    ) -> Self | Callable[P, Coroutine[Any, Any, T]]:
+        if client is None:
+            return self
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+            return client.carry_out(self._steps(client.calls, *args, **kwargs))
+
+        return update_wrapper(call, self._steps)
+
+
+class Client(_Shell):
+    """A blocking client; use it as a context manager, or ``close`` it. Not for several threads at once."""
+
+    @cached_property
+    def _http(self) -> httpx.Client:
+        return httpx.Client(headers=self._headers, timeout=self._timeout_s)
+
+    send = _Blocking(Calls.send)
+    send_lines = _Blocking(Calls.send_lines)
+    assert_fact = _Blocking(Calls.assert_fact)
+    assert_many = _Blocking(Calls.assert_many)
+    activate = _Blocking(Calls.activate)
+    supersede = _Blocking(Calls.supersede)
+    end = _Blocking(Calls.end)
+    revoke = _Blocking(Calls.revoke)
+    resolve_conflict = _Blocking(Calls.resolve_conflict)
+    declare_relation = _Blocking(Calls.declare_relation)
+    resolve = _Blocking(Calls.resolve)
+    resolve_many = _Blocking(Calls.resolve_many)
+    facts = _Blocking(Calls.facts)
+    events = _Blocking(Calls.events)
+    versions = _Blocking(Calls.versions)
+    timeline = _Blocking(Calls.timeline)
+    conflicts = _Blocking(Calls.conflicts)
+
+    def carry_out(self, steps: Steps[T]) -> T:
+        """Runs a call to its end."""
+        try:
+            ask = next(steps)
+            while True:
+                time.sleep(ask.pause_s)
+                try:
+                    reply = _reply_of(self._http.request(**_request_of(ask)))
+                except httpx.TransportError as error:
+                    ask = steps.throw(_unreachable(ask, error))
+                else:
+                    ask = steps.send(reply)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncClient(_Shell):
+    """The same for an event loop."""
+
+    @cached_property
+    def _http(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(headers=self._headers, timeout=self._timeout_s)
+
+    send = _Awaiting(Calls.send)
+    send_lines = _Awaiting(Calls.send_lines)
+    assert_fact = _Awaiting(Calls.assert_fact)
+    assert_many = _Awaiting(Calls.assert_many)
+    activate = _Awaiting(Calls.activate)
+    supersede = _Awaiting(Calls.supersede)
+    end = _Awaiting(Calls.end)
+    revoke = _Awaiting(Calls.revoke)
+    resolve_conflict = _Awaiting(Calls.resolve_conflict)
+    declare_relation = _Awaiting(Calls.declare_relation)
+    resolve = _Awaiting(Calls.resolve)
+    resolve_many = _Awaiting(Calls.resolve_many)
+    facts = _Awaiting(Calls.facts)
+    events = _Awaiting(Calls.events)
+    versions = _Awaiting(Calls.versions)
+    timeline = _Awaiting(Calls.timeline)
+    conflicts = _Awaiting(Calls.conflicts)
+
+    async def carry_out(self, steps: Steps[T]) -> T:
+        """Runs a call to its end."""
+        try:
+            ask = next(steps)
+            while True:
+                await asyncio.sleep(ask.pause_s)
+                try:
+                    reply = _reply_of(await self._http.request(**_request_of(ask)))
+                except httpx.TransportError as error:
+                    ask = steps.throw(_unreachable(ask, error))
+                else:
+                    ask = steps.send(reply)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _request_of(ask: Ask) -> dict[str, Any]:
+    headers = {} if ask.content is None else {"Content-Type": ask.content_type}
+    params = ask.params or None
+    return {"method": ask.method, "url": ask.url, "params": params, "content": ask.content, "headers": headers}
+
+
+def _reply_of(response: httpx.Response) -> Reply:
+    return Reply(response.status_code, response.content, response.headers.get("Retry-After"))
+
+
+def _unreachable(ask: Ask, error: httpx.TransportError) -> Unreachable:
+    return Unreachable(str(httpx.URL(ask.url).copy_with(path="/")), str(error) or type(error).__name__)
