@@ -1,0 +1,17 @@
+-- One leaf a Kafka partition, so that a rebuild can fill and attach them apart.
+do $$
+declare
+    whole text;
+begin
+    foreach whole in array array[
+        'event', 'version', 'version_label', 'edge', 'ending', 'decision', 'relation', 'conflict', 'timeline'
+    ] loop
+        for leaf in 0 .. {partitions} - 1 loop
+            execute format(
+                'create table {schema}.%I partition of {schema}.%I for values from (%s) to (%s)',
+                whole || '_p' || lpad(leaf::text, 2, '0'), whole, leaf::bigint << 40, (leaf + 1)::bigint << 40
+            );
+        end loop;
+    end loop;
+end;
+$$;

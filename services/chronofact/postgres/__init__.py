@@ -1,0 +1,1 @@
+"""The one place that speaks to Postgres: pool, migrations, statements, COPY, and what its errors mean."""

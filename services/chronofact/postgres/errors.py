@@ -1,0 +1,72 @@
+"""What a failure of Postgres means for the caller: repeat, give up these lines, fix the surroundings, or stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import psycopg
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
+
+from chronofact.runtime.failures import ConstraintBroken, Corruption, Transient, Unfit
+
+_BUSY: Final = {"25P03", "25P04", "55P03", "57014", "57P05"}
+"""A lock or a statement took too long, or an idle session was ended: by itself it passes."""
+_BUSY_CLASSES: Final = {"40": "postgres_serialization", "53": "postgres_resources", "58": "postgres_io"}
+_AWAY_CLASSES: Final = {"08", "57"}
+_CORRUPT_CLASS: Final = "XX"
+_DATA_CLASSES: Final = {"22", "23", "54"}
+
+
+@contextmanager
+def failures_named() -> Iterator[None]:
+    """Turns every psycopg error inside into Transient, ConstraintBroken, Unfit or Corruption."""
+    try:
+        yield
+    except (PoolTimeout, PoolClosed, TooManyRequests) as error:
+        raise Transient("postgres_away", "no connection to Postgres in time") from error
+    except psycopg.Error as error:
+        raise named(error) from error
+
+
+def named(error: psycopg.Error) -> Exception:
+    """Our failure for an error of psycopg; it holds no value of a fact."""
+    state = error.sqlstate
+    if state is None:
+        return _without_state(error)
+    if state[:2] == _CORRUPT_CLASS:
+        return Corruption(f"Postgres reports damage by SQLSTATE {state}")
+    if state in _BUSY:
+        return Transient("postgres_busy", f"Postgres gave up waiting, SQLSTATE {state}")
+    if state[:2] in _BUSY_CLASSES:
+        return Transient(_BUSY_CLASSES[state[:2]], f"Postgres can't go on now, SQLSTATE {state}")
+    if state[:2] in _AWAY_CLASSES:
+        return Transient("postgres_away", f"Postgres is going or gone, SQLSTATE {state}")
+    if state[:2] in _DATA_CLASSES:
+        return ConstraintBroken(error.diag.constraint_name or state)
+    return _unfit(state)
+
+
+def _without_state(error: psycopg.Error) -> Exception:
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return Transient("postgres_away", "Postgres can't be reached, or the connection broke")
+    return ConstraintBroken(type(error).__name__)
+
+
+def _unfit(state: str) -> Unfit:
+    if state in {"3F000", "42P01", "42703", "42883"}:
+        return Unfit(
+            "postgres_not_migrated",
+            f"a table or function is missing, SQLSTATE {state}",
+            remedy="run `chronofact migrate`",
+        )
+    if state[:2] in {"28", "3D"} or state == "42501":
+        return Unfit(
+            "postgres_refuses",
+            f"Postgres refuses these credentials, SQLSTATE {state}",
+            remedy="check CHRONOFACT_POSTGRES",
+        )
+    return Unfit(
+        "postgres_unexpected", f"Postgres refuses the statement, SQLSTATE {state}", remedy="see the log of Postgres"
+    )

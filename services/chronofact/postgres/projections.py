@@ -1,0 +1,117 @@
+"""Projections as schemas of their own: made, routed to, and joined into what people read."""
+
+from __future__ import annotations
+
+import re
+from time import sleep
+from typing import Any, Final
+from uuid import UUID
+
+from psycopg import Connection, sql
+
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.template import script, scripts
+from chronofact.runtime.failures import Transient, Unfit
+
+PARTITIONS: Final = 12
+"""Leaves of each big table; as many as the facts topic has partitions (schemas/topics.yaml)."""
+SERVING: Final = ("live", "ready")
+"""States in which a projection can be routed to, so the views hold it."""
+VIEWS: Final = (
+    "memory_fact_event",
+    "memory_fact_version",
+    "memory_fact_edge",
+    "memory_fact_conflict",
+    "memory_relationship",
+)
+PUBLISH_LOCK_TIMEOUT_MS: Final = 50
+PUBLISH_TRIES: Final = 100
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}", re.ASCII)
+
+
+def create_projection(connection: Connection[Any], name: str, *, rule: int, state: str = "live") -> bool:
+    """Makes the projection's schema with every table and function; False where it is there already.
+
+    Raises:
+        Unfit: the name is no schema name of ours.
+    """
+    if _NAME.fullmatch(name) is None or name == "chronofact":
+        raise Unfit("projection_name", "not a projection name", remedy="use letters, digits and _, like p1")
+    with failures_named(), connection.transaction():
+        made = connection.execute(
+            "insert into chronofact.projection (name, rule, state) values (%s, %s, %s)"
+            " on conflict on constraint projection_pkey do nothing returning name",
+            (name, rule, state),
+        ).fetchone()
+        if made is not None:
+            for one in scripts("projection"):
+                connection.execute(one.filled(connection, schema=name, partitions=PARTITIONS))
+        return made is not None
+
+
+def drop_projection(connection: Connection[Any], name: str) -> None:
+    """Removes a projection that no tenant is routed to, checkpoints and parked events with it."""
+    with failures_named(), connection.transaction():
+        for table in ("checkpoint", "parked_event"):
+            connection.execute(
+                sql.SQL("delete from chronofact.{} where projection = %s").format(sql.Identifier(table)), (name,)
+            )
+        connection.execute("delete from chronofact.projection where name = %s", (name,))
+        connection.execute(sql.SQL("drop schema {} cascade").format(sql.Identifier(name)))
+
+
+def route_default(connection: Connection[Any], name: str) -> None:
+    """Routes all tenants without a line of their own, unless a default is there already."""
+    with failures_named():
+        connection.execute(
+            "insert into chronofact.tenant_route (tenant_id, projection) values (null, %s)"
+            " on conflict on constraint tenant_route_one_a_tenant do nothing",
+            (name,),
+        )
+
+
+def route(connection: Connection[Any], tenant_id: UUID, name: str) -> None:
+    """Routes one tenant; rolling back is the same call with the old name."""
+    with failures_named():
+        connection.execute(
+            "insert into chronofact.tenant_route (tenant_id, projection) values (%s, %s)"
+            " on conflict on constraint tenant_route_one_a_tenant do update set projection = excluded.projection",
+            (tenant_id, name),
+        )
+
+
+def publish(connection: Connection[Any]) -> None:
+    """Makes ``chronofact.memory_*`` and the functions anew, from the projections that serve.
+
+    Raises:
+        Transient: readers held the views for longer than the tries last.
+    """
+    for tries_left in reversed(range(PUBLISH_TRIES)):
+        try:
+            with failures_named(), connection.transaction():
+                connection.execute(f"set local lock_timeout = {PUBLISH_LOCK_TIMEOUT_MS}")
+                _publish(connection)
+        except Transient:
+            if tries_left == 0:
+                raise
+            sleep(PUBLISH_LOCK_TIMEOUT_MS / 1_000)
+        else:
+            return
+
+
+def _publish(connection: Connection[Any]) -> None:
+    rows = connection.execute(
+        "select name from chronofact.projection where state = any(%s) order by name", (list(SERVING),)
+    ).fetchall()
+    serving = [str(name) for (name,) in rows]
+    for view in VIEWS:
+        shares = [
+            script("read_api", "share_of_view").filled(connection, schema=name, view=view, projection=sql.Literal(name))
+            for name in serving
+        ]
+        connection.execute(
+            sql.SQL("create or replace view chronofact.{} as {}").format(
+                sql.Identifier(view), sql.SQL(" union all ").join(shares)
+            )
+        )

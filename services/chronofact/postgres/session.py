@@ -1,0 +1,66 @@
+"""Connections that speak UTC, whatever the server's or the user's settings say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection, Connection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool
+
+from chronofact.postgres.errors import failures_named
+
+CONNECT_TIMEOUT_S = 5
+IDLE_IN_TRANSACTION_MS = 60_000
+
+
+def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
+    """The conninfo with our session settings on top of the options that it already has."""
+    given = conninfo_to_dict(conninfo)
+    wanted: dict[str, str | int] = {
+        "timezone": "UTC",
+        "datestyle": "ISO",
+        "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_MS,
+        **settings,
+    }
+    options = " ".join([str(given.get("options") or ""), *(f"-c {key}={value}" for key, value in wanted.items())])
+    return make_conninfo(
+        conninfo,
+        options=options.strip(),
+        application_name=f"chronofact {name}",
+        connect_timeout=given.get("connect_timeout") or CONNECT_TIMEOUT_S,
+        client_encoding="UTF8",
+    )
+
+
+def connect(conninfo: str, name: str, *, autocommit: bool = False, **settings: str | int) -> Connection[Any]:
+    """One connection.
+
+    Raises:
+        Transient: Postgres can't be reached.
+        Unfit: it refuses the credentials or has no such database.
+    """
+    with failures_named():
+        return Connection.connect(conninfo_for(conninfo, name, **settings), autocommit=autocommit)
+
+
+def reading_pool(
+    conninfo: str, name: str, *, connections_max: int, statement_timeout_ms: int
+) -> AsyncConnectionPool[AsyncConnection[Any]]:
+    """A pool, not yet open, of connections that can only read; it heals by itself when Postgres was away."""
+    settings: dict[str, str | int] = {
+        "default_transaction_read_only": "on",
+        "statement_timeout": statement_timeout_ms,
+        "jit": "off",
+    }
+    return AsyncConnectionPool(
+        conninfo_for(conninfo, name, **settings),
+        min_size=1,
+        max_size=connections_max,
+        open=False,
+        name=name,
+        timeout=CONNECT_TIMEOUT_S,
+        max_waiting=512,
+        max_idle=300,
+        kwargs={"autocommit": True},
+    )
