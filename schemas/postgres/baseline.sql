@@ -38,7 +38,7 @@ create table chronofact.parked_event (
     kafka_offset bigint not null,
     fact_id uuid, -- the fact that is held; null where the message key is not one
     message_key bytea,
-    message bytea not null, -- the raw bytes
+    message bytea, -- the raw bytes
     appended_at timestamptz not null, -- by the broker
     code text not null, -- why, from a closed list; 'held' where an earlier event of the fact is parked
     reason text not null,
