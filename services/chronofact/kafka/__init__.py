@@ -1,0 +1,1 @@
+"""Bytes in, bytes out: the only place that speaks Kafka."""

@@ -1,0 +1,237 @@
+"""Creates topics of the catalogue and says by name how a topic differs from what it has to be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+
+from chronofact.contracts.topics import Topic, catalogue
+from chronofact.contracts.topics import facts_topic as facts_named
+from chronofact.kafka.options import client_options
+from chronofact.runtime.failures import Transient, Unfit
+
+T = TypeVar("T")
+
+_PASSING: Final = frozenset(
+    {
+        KafkaError._TIMED_OUT,  # noqa: SLF001 - confluent_kafka's spelling of client-side codes
+        KafkaError._TRANSPORT,  # noqa: SLF001
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+        KafkaError._RESOLVE,  # noqa: SLF001
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.NETWORK_EXCEPTION,
+    }
+)
+_LEADER_PAUSE_S: Final = 0.05
+_SIZES: Final = ("retention.ms", "retention.bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """A topic as the broker has it."""
+
+    topic_id: bytes
+    partitions: int
+    config: Mapping[str, str]
+    low_watermarks: Mapping[int, int]
+    high_watermarks: Mapping[int, int]
+
+
+class Admin:
+    """Looks at topics and creates them; every call waits at most ``timeout_s``."""
+
+    def __init__(self, bootstrap: str, *, timeout_s: float = 5, options: Mapping[str, str] | None = None) -> None:
+        self._client = AdminClient(client_options(bootstrap, "admin", options))
+        self._timeout_s = timeout_s
+
+    def create(self, topics: Iterable[Topic]) -> list[str]:
+        """Creates the topics that are missing; returns their names.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+        """
+        metadata = self._ask(lambda: self._client.list_topics(timeout=self._timeout_s))
+        missing = [topic for topic in topics if topic.name not in metadata.topics]
+        created = [topic for topic in missing if self._created(topic, len(metadata.brokers))]
+        for topic in created:
+            self._await_leaders(topic)
+        return [topic.name for topic in created]
+
+    def _created(self, topic: Topic, brokers: int) -> bool:
+        replicas = min(topic.replication_factor, max(brokers, 1))
+        in_sync = max(1, min(topic.min_insync_replicas, replicas - 1))
+        new = NewTopic(
+            topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=replicas,
+            config={**topic.config, "min.insync.replicas": str(in_sync)},
+        )
+        try:
+            self._one(self._client.create_topics([new], operation_timeout=self._timeout_s))
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
+                return False
+            raise
+        return True
+
+    def _await_leaders(self, topic: Topic) -> None:
+        until = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                self.state(topic)
+            except (Transient, Unfit):
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_LEADER_PAUSE_S)
+            else:
+                return
+
+    def state(self, topic: Topic) -> TopicState:
+        """The topic as the broker has it.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+            Unfit: ``topic_missing``.
+        """
+        try:
+            described = self._one(
+                self._client.describe_topics(TopicCollection([topic.name]), request_timeout=self._timeout_s)
+            )
+        except KafkaException as error:
+            if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
+                raise Unfit(
+                    "topic_missing", f"the topic {topic.name} does not exist", remedy="create it by `chronofact topics`"
+                ) from None
+            raise
+        partitions = len(described.partitions)
+        return TopicState(
+            topic_id=_uuid_bytes(described.topic_id),
+            partitions=partitions,
+            config=self._config(topic.name),
+            low_watermarks=self._watermarks(topic.name, partitions, OffsetSpec.earliest()),
+            high_watermarks=self._watermarks(topic.name, partitions, OffsetSpec.latest()),
+        )
+
+    def _config(self, name: str) -> dict[str, str]:
+        resource = ConfigResource(ResourceType.TOPIC, name)
+        entries = self._one(self._client.describe_configs([resource], request_timeout=self._timeout_s))
+        return {entry.name: entry.value for entry in entries.values()}
+
+    def _watermarks(self, name: str, partitions: int, spec: OffsetSpec) -> dict[int, int]:
+        asked = {TopicPartition(name, one): spec for one in range(partitions)}
+        futures = self._client.list_offsets(asked, request_timeout=self._timeout_s)
+        return {where.partition: self._result(future).offset for where, future in futures.items()}
+
+    def _one(self, futures: Mapping[Any, Future[T]]) -> T:
+        (future,) = futures.values()
+        return self._result(future)
+
+    def _result(self, future: Future[T]) -> T:
+        return self._ask(lambda: future.result(self._timeout_s + 1))
+
+    @staticmethod
+    def _ask(call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except TimeoutError:
+            raise Transient("kafka_unreachable", "Kafka does not answer in time") from None
+        except KafkaException as error:
+            if error.args[0].code() in _PASSING:
+                raise Transient("kafka_unreachable", f"Kafka can't be reached: {error.args[0].name()}") from None
+            raise
+
+
+def create_topics(
+    bootstrap: str, facts_topic: str | None = None, *, options: Mapping[str, str] | None = None
+) -> list[str]:
+    """Creates what is missing of the catalogue, then checks all of it; returns the names that are new.
+
+    Raises:
+        Transient: ``kafka_unreachable``.
+        Unfit: the first thing that is wrong with a topic.
+    """
+    admin = Admin(bootstrap, options=options)
+    wanted = {**catalogue(), "facts": facts_named(facts_topic)}
+    created = admin.create(wanted.values())
+    for topic in wanted.values():
+        check(topic, admin.state(topic))
+    return created
+
+
+def check(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) -> None:
+    """Refuses a topic that would lose or reorder events; ``topic_id`` is what it was when we first looked.
+
+    Raises:
+        Unfit: the first of ``faults``.
+    """
+    for fault in faults(topic, state, topic_id=topic_id):
+        raise fault
+
+
+def faults(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) -> Iterator[Unfit]:
+    """Every way in which the topic differs, each by name and with its remedy."""
+    if topic_id is not None and state.topic_id != topic_id:
+        yield Unfit(
+            "topic_recreated",
+            f"the topic {topic.name} was deleted and created anew",
+            remedy="restore its messages, or rebuild the projections from the new topic and restart",
+        )
+    if state.partitions != topic.partitions:
+        yield Unfit(
+            "partition_count_differs",
+            f"the topic {topic.name} has {state.partitions} partitions and must have {topic.partitions}",
+            remedy="copy it, keyed by fact_id and in order, into a new topic of the right count",
+        )
+    yield from _config_faults(topic, state.config)
+    truncated = {one: low for one, low in state.low_watermarks.items() if low > 0}
+    if truncated and topic.role == "facts":
+        yield Unfit(
+            "log_truncated",
+            f"the topic {topic.name} has lost its first messages in {len(truncated)} partitions",
+            remedy="restore them from a backup; without them no projection can be rebuilt",
+        )
+
+
+def _config_faults(topic: Topic, config: Mapping[str, str]) -> Iterator[Unfit]:
+    for name, wanted in topic.config.items():
+        found = config.get(name, "")
+        if name == "max.message.bytes":
+            is_right = int(found or 0) >= int(wanted)
+        elif name in _SIZES and wanted == "-1":
+            is_right = found == "-1"
+        else:
+            is_right = found == wanted
+        if not is_right:
+            yield Unfit(
+                _FAULT_CODES.get(name, "topic_config_differs"),
+                f"the topic {topic.name} has {name}={found} and must have {wanted}",
+                remedy=f"kafka-configs --alter --entity-type topics --entity-name {topic.name} --add-config {name}={wanted}",
+            )
+
+
+_FAULT_CODES: Final = {
+    "cleanup.policy": "cleanup_policy_differs",
+    "retention.ms": "retention_limited",
+    "retention.bytes": "retention_limited",
+    "message.timestamp.type": "timestamp_type_differs",
+    "max.message.bytes": "message_size_limited",
+}
+
+
+def _uuid_bytes(topic_id: Any) -> bytes:
+    """The 16 bytes of confluent_kafka's Uuid: two signed halves."""
+    mask = 2**64 - 1
+    high = topic_id.get_most_significant_bits() & mask
+    low = topic_id.get_least_significant_bits() & mask
+    topic_bytes: bytes = (high << 64 | low).to_bytes(16)
+    return topic_bytes

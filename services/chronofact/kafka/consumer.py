@@ -1,0 +1,202 @@
+"""Reads one topic as raw messages in batches; where to start is always said by the caller, never by Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from chronofact.kafka.options import client_options
+from chronofact.runtime.failures import Transient, Unfit
+
+_LOST: Final = frozenset(
+    {
+        KafkaError.OFFSET_OUT_OF_RANGE,
+        KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001 - confluent_kafka's spelling of client-side codes
+        KafkaError._NO_OFFSET,  # noqa: SLF001
+    }
+)
+_GONE: Final = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
+        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
+    }
+)
+
+
+class RawMessage(NamedTuple):
+    """One message; ``appended_at`` is the broker's append time in microseconds."""
+
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes
+    appended_at: int
+
+
+class LogConsumer:
+    """A consumer of one topic, in a group (``subscribe``) or on partitions of the caller's choice (``assign``).
+
+    Isolation is read_uncommitted: our writers use no transactions, and a foreign one left open must not stop us.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        group: str | None = None,
+        member: str | None = None,
+        options: Mapping[str, str] | None = None,
+        further: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._topic = topic
+        self._failure: KafkaError | None = None
+        settings = {
+            **client_options(bootstrap, group or "reader", options),
+            "group.id": group or "chronofact-explicit",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_uncommitted",
+            "session.timeout.ms": 6_000,
+            "heartbeat.interval.ms": 1_000,
+            "partition.assignment.strategy": "range",
+            "fetch.wait.max.ms": 50,
+            "fetch.error.backoff.ms": 50,
+            "queued.max.messages.kbytes": 16_384,
+            "allow.auto.create.topics": False,
+            **(further or {}),
+        }
+        if member is not None:
+            settings["group.instance.id"] = member
+        self._consumer = Consumer(settings)
+
+    def subscribe(
+        self,
+        *,
+        assigned: Callable[[list[int]], Mapping[int, int]],
+        revoked: Callable[[list[int]], None],
+        lost: Callable[[list[int]], None],
+    ) -> None:
+        """Joins the group.
+
+        ``assigned`` returns the next offset of each partition that it is given; ``revoked`` is told before others take
+        over, ``lost`` after. All three run inside ``poll``, and what they raise comes out of it.
+        """
+
+        def on_assign(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+            starts = assigned([one.partition for one in partitions])
+            consumer.assign([TopicPartition(self._topic, one, starts[one]) for one in sorted(starts)])
+
+        def on_revoke(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+            revoked([one.partition for one in partitions])
+            consumer.unassign()
+
+        def on_lost(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+            lost([one.partition for one in partitions])
+            consumer.unassign()
+
+        self._consumer.subscribe([self._topic], on_assign=on_assign, on_revoke=on_revoke, on_lost=on_lost)
+
+    def assign(self, next_offsets: Mapping[int, int]) -> None:
+        """Reads these partitions from these offsets, without a group."""
+        self._consumer.assign([TopicPartition(self._topic, one, at) for one, at in sorted(next_offsets.items())])
+
+    def poll(self, messages_max: int, timeout_s: float) -> list[RawMessage]:
+        """Up to so many messages, or what came by the timeout; each partition's in offset order.
+
+        Raises:
+            Unfit: ``offset_out_of_range``, ``topic_missing``.
+            Transient: ``kafka_consumer``: this consumer is of no more use; close it and make another.
+        """
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise _named(failure)
+        try:
+            found = self._consumer.consume(messages_max, timeout_s)
+        except KafkaException as error:
+            raise _named(error.args[0]) from None
+        return self._raw(found)
+
+    def _raw(self, found: list[Message]) -> list[RawMessage]:
+        messages = []
+        for one in found:
+            error = one.error()
+            if error is None:
+                messages.append(_raw_message(one))
+            elif error.code() != KafkaError._PARTITION_EOF and not error.retriable():  # noqa: SLF001
+                self._failure = self._failure or error
+        if self._failure is not None and not messages:
+            failure, self._failure = self._failure, None
+            raise _named(failure)
+        return messages
+
+    def seek(self, partition: int, offset: int) -> None:
+        """Reads an assigned partition from another offset on."""
+        self._call(lambda: self._consumer.seek(TopicPartition(self._topic, partition, offset)))
+
+    def pause(self, partitions: Iterable[int]) -> None:
+        """Polls go on, to stay in the group, but bring nothing of these partitions."""
+        self._call(lambda: self._consumer.pause(self._places(partitions)))
+
+    def resume(self, partitions: Iterable[int]) -> None:
+        """Ends ``pause``."""
+        self._call(lambda: self._consumer.resume(self._places(partitions)))
+
+    def commit(self, next_offsets: Mapping[int, int]) -> None:
+        """Tells Kafka how far we are, without waiting: it is a hint for lag monitors only."""
+        places = [TopicPartition(self._topic, one, at) for one, at in next_offsets.items()]
+        self._call(lambda: self._consumer.commit(offsets=places, asynchronous=True))
+
+    def assignment(self) -> list[int]:
+        """The partitions that are ours now."""
+        return sorted(one.partition for one in self._consumer.assignment())
+
+    def watermarks(self, partition: int, *, timeout_s: float = 5, cached: bool = False) -> tuple[int, int]:
+        """First offset and next offset of a partition; ``cached``: as last told with a fetch, without asking."""
+        place = TopicPartition(self._topic, partition)
+        found: tuple[int, int] | None = self._call(
+            lambda: self._consumer.get_watermark_offsets(place, timeout_s, cached)
+        )
+        if found is None:
+            raise Transient("kafka_unreachable", "Kafka does not tell the watermarks in time")
+        return found
+
+    def close(self) -> None:
+        """Leaves; a static member's partitions stay with it until its session ends."""
+        self._consumer.close()
+
+    def _places(self, partitions: Iterable[int]) -> list[TopicPartition]:
+        return [TopicPartition(self._topic, one) for one in partitions]
+
+    @staticmethod
+    def _call(call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except KafkaException as error:
+            raise _named(error.args[0]) from None
+
+
+def _raw_message(message: Any) -> RawMessage:
+    return RawMessage(
+        message.partition(),
+        message.offset(),
+        message.key() or b"",
+        message.value() or b"",
+        message.timestamp()[1] * 1_000,
+    )
+
+
+def _named(error: KafkaError) -> Exception:
+    if error.code() in _LOST:
+        return Unfit(
+            "offset_out_of_range",
+            "the log no longer holds the offset to go on from",
+            remedy="restore the topic, or rebuild the projection",
+        )
+    if error.code() in _GONE:
+        return Unfit("topic_missing", "the topic does not exist", remedy="create it by `chronofact topics`")
+    return Transient("kafka_consumer", f"Kafka's consumer failed: {error.name()}")
