@@ -1,0 +1,1 @@
+"""What a fact means: functions over frozen values, standard library only."""

@@ -1,0 +1,72 @@
+"""Which versions an event may make eligible or not: the search forward from what it changed, stopped where it can."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from chronofact.domain.spans import POS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from chronofact.domain.knots import Knot
+    from chronofact.domain.standing import Standing, Version
+
+
+def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iterable[Version]) -> set[Version]:
+    """Every version whose eligibility the change of these versions can alter.
+
+    An edge matters to what it points at. Further on it matters only through versions that can't cover by themselves:
+    whatever an active one points at is covered by that one, with or without the change.
+    """
+    first = set(changed)
+    for version in tuple(first):
+        for pair in version.pairs:
+            first.add(pair.other(version))
+    found = set(first)
+    waiting = list(first)
+    while waiting:
+        at = waiting.pop()
+        knot = knots.get(at)
+        if at not in first and knot is None and at.capable and not at.pairs:
+            continue
+        targets: list[Version] = [edge.dst for edge in at.outs]
+        if knot is not None:
+            targets += knot.members
+        if standing.is_single and (at.said_stamps[1] or at.wished_stamps[1]):
+            targets += _automatic_targets(standing, knots, at, first)
+        for target in targets:
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+def _automatic_targets(
+    standing: Standing, knots: Mapping[Version, Knot], version: Version, changed: set[Version]
+) -> Iterator[Version]:
+    """Earlier-starting versions that its automatic edges may bear on, newest start first.
+
+    What starts before the nearest solid predecessor is covered by that one wherever this version's edges have effect.
+    """
+    floor = None
+    for at in range(bisect_left(standing.by_start, (version.start, 0)) - 1, -1, -1):
+        if floor is not None and standing.by_start[at][0] < floor:
+            return
+        if standing.reach[at] <= version.start and not standing.has_upward_edge:
+            return
+        below = standing.numbered[standing.by_start[at][1] - 1]
+        if below.end > version.start or not below.capable or below.pairs or below in changed:
+            yield below
+        is_solid = below.active and below.automatic and below.to == POS and below.start < below.end
+        if (
+            floor is None
+            and is_solid
+            and not below.pairs
+            and below not in changed
+            and below not in knots
+            and not standing.has_upward_edge
+        ):
+            floor = below.start
+            yield from (edge.dst for edge in below.outs)

@@ -1,0 +1,269 @@
+"""The fold: one fact's events in log order to what each of them changed (semantics §3, §4; architecture, The timeline)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chronofact.domain.affected import affected_by
+from chronofact.domain.cover import coverer, covered
+from chronofact.domain.events import FactAsserted
+from chronofact.domain.interval import INSTANT_MIN
+from chronofact.domain.knots import knots_of
+from chronofact.domain.paint import Painter, Painting
+from chronofact.domain.labels import Label, label_of
+from chronofact.domain.picture import MANY_VALUED, Picture, reasons_of
+from chronofact.domain.rivals import OpenPairs, rivals_of
+from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, difference, subtract
+from chronofact.domain.standing import Standing
+from chronofact.domain.statehash import StateHash
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from chronofact.domain.events import Event
+    from chronofact.domain.knots import Knot
+    from chronofact.domain.picture import Stroke
+    from chronofact.domain.rivals import PairIds
+    from chronofact.domain.spans import Spans
+    from chronofact.domain.standing import Version
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one event did: its place in the fact's sequence, the version it numbered, and what it painted."""
+
+    event_seq: int
+    recorded_at: int
+    version_no: int | None
+    paintings: list[Painting]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run of events changed in the fact's current state."""
+
+    labels: list[tuple[int, Label]]
+    conflicts_gone: list[tuple[bytes, bytes]]
+    conflicts_now: list[tuple[bytes, bytes, str]]
+    conflicts_open: int
+    state_hash: bytes
+
+
+class History:
+    """The mutable state of one fact: everything its events say, folded.
+
+    ``apply`` takes events in log order, each ``event_id`` once (ask ``knows`` first). The state depends on the set of
+    events alone; order decides ``event_seq``, ``recorded_at`` and so what was painted when.
+    """
+
+    def __init__(self) -> None:
+        self.event_seq = 0
+        self.recorded_at = INSTANT_MIN
+        self.standing = Standing()
+        self.picture = Picture()
+        self.open = OpenPairs()
+        self.painter = Painter()
+        self._hash = StateHash()
+        self._events: set[bytes] = set()
+        self._knots: dict[Version, Knot] = {}
+        self._is_single = False
+        self._reasons = reasons_of(self.standing)
+        self._relabel: set[Version] = set()
+        self._labels: dict[int, Label] = {}
+        self._told: dict[tuple[bytes, bytes], str] = {}
+
+    @classmethod
+    def load(
+        cls, events: Iterable[Event], *, painted: int = 0, lane_mode: int = 0, conflicts_open: int | None = None
+    ) -> History:
+        """The state after events that were applied before: their ids once, in order, ``recorded_at`` as it was settled.
+
+        Args:
+            events: All events of the fact so far, by ``event_seq``.
+            painted: Lane 0 stretches painted since its last whole repaint.
+            lane_mode: 1 when every version's lane is kept.
+            conflicts_open: The number of OPEN pairs; None counts them anew.
+        """
+        history = cls()
+        for event in events:
+            history._remember(event)
+        if not history.event_seq:
+            return history
+        versions = history.standing.numbered
+        history._is_single = history.standing.is_single
+        history._knots = knots_of(history.standing)
+        history._redraw(history._settle(versions))
+        history.painter.resume(history.standing, painted=painted, keeps_lanes=bool(lane_mode))
+        history.open.load(history.standing, history.picture, count=conflicts_open)
+        history._relabel.update(versions)
+        history.take_outcome()
+        return history
+
+    @property
+    def lane_mode(self) -> int:
+        """1 when every version's lane is kept besides lane 0."""
+        return int(self.painter.keeps_lanes)
+
+    @property
+    def painted(self) -> int:
+        """Lane 0 stretches painted since its last whole repaint."""
+        return self.painter.painted
+
+    @property
+    def conflicts_open(self) -> int:
+        """The exact number of OPEN pairs."""
+        return self.open.count
+
+    @property
+    def versions(self) -> int:
+        """How many versions are numbered."""
+        return len(self.standing.numbered)
+
+    def knows(self, event_id: bytes) -> bool:
+        """Whether the event was applied already."""
+        return event_id in self._events
+
+    def weight(self) -> int:
+        """Roughly how many bytes the state takes."""
+        versions = len(self.standing.numbered)
+        return 3_000 + 1_100 * versions + 140 * self.event_seq + len(self.picture.starts) * (150 + versions // 8)
+
+    def apply(self, event: Event) -> Change:
+        """Takes in one event that is not known yet.
+
+        Its ``recorded_at`` is the log's; where that would fall along the fact, it is raised (semantics §1).
+        """
+        versions = len(self.standing.numbered)
+        changed = self._remember(event)
+        no = versions + 1 if len(self.standing.numbered) > versions else None
+        affected: Collection[Version] = ()
+        strokes: list[Stroke] = []
+        if changed or self.event_seq == 1:
+            affected = self._affected(event, changed, is_new=no is not None)
+            strokes = self._draw(affected)
+            self._relabel.update(affected)
+        paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
+        return Change(self.event_seq, self.recorded_at, no, paintings)
+
+    def take_outcome(self) -> Outcome:
+        """What changed in labels, conflict edges and state hash since the last call."""
+        labels = []
+        for version in self._relabel:
+            if version.no:
+                label = label_of(self.standing, version)
+                if self._labels.get(version.no) != label:
+                    self._labels[version.no] = label
+                    labels.append((version.no, label))
+        gone, now = self._take_conflicts()
+        digest = self._hash.take(self.standing, self.picture, self._relabel)
+        self._relabel.clear()
+        return Outcome(labels, gone, now, self.open.count, digest)
+
+    def _remember(self, event: Event) -> Collection[Version]:
+        self._events.add(event.event_id)
+        self.event_seq += 1
+        self.recorded_at = max(self.recorded_at, event.recorded_at)
+        versions = len(self.standing.numbered)
+        changed = self.standing.say(event)
+        for version in self.standing.numbered[versions:]:
+            self.open.add_version(version)
+        return changed
+
+    def _affected(self, event: Event, changed: Collection[Version], *, is_new: bool) -> Collection[Version]:
+        """The versions to look at again; brings the knots up to date."""
+        standing = self.standing
+        if standing.is_single != self._is_single:
+            self._knots = knots_of(standing)
+            return standing.numbered
+        before = self._knots
+        if not self._keeps_knots(event, changed, is_new=is_new):
+            self._knots = knots_of(standing)
+        if not before and not self._knots:
+            return affected_by(standing, self._knots, changed)
+        once_knotted = [version for version in before if version not in self._knots]
+        for knot in set(self._knots.values()):
+            knot.forget()
+        return affected_by(standing, self._knots, [*changed, *once_knotted])
+
+    def _keeps_knots(self, event: Event, changed: Collection[Version], *, is_new: bool) -> bool:
+        """Whether no cycle of edges can have come or gone, so that none need be looked for."""
+        standing = self.standing
+        if not standing.has_upward_edge:
+            return True
+        if self._knots or not is_new or not isinstance(event.what, FactAsserted):
+            return False
+        # a new version that nothing points at closes no cycle
+        latest_auto = standing.autos[-1][0] if standing.autos else NEG
+        return all(not version.ins and latest_auto <= version.start for version in changed)
+
+    def _settle(self, versions: Collection[Version]) -> list[tuple[Version, Spans]]:
+        """Finds anew where each version is covered and eligible; those that moved, with where."""
+        moved = []
+        for version in versions:
+            if version.capable:
+                version.covered = covered(self.standing, self._knots, version)
+                eligible = subtract(((version.start, version.end),), version.covered)
+                if version.pairs:
+                    eligible = subtract(eligible, version.excluded())
+            elif version.eligible or version.covered:
+                version.covered = eligible = NOWHERE
+            else:
+                continue
+            if eligible != version.eligible:
+                moved.append((version, difference(version.eligible, eligible)))
+                version.eligible = eligible
+        return moved
+
+    def _draw(self, affected: Collection[Version]) -> list[Stroke]:
+        """Brings eligibility, picture and conflict pairs up to date."""
+        standing = self.standing
+        if standing.is_single != self._is_single:
+            self._is_single = standing.is_single
+            strokes = self._redraw(self._settle(affected))
+            self.open.load(standing, self.picture, count=None)
+            return strokes
+        earlier = [(version, version.eligible) for version in affected] if self._is_single else []
+        rivals = {version: rivals_of(standing, self.picture, version, spans) for version, spans in earlier if spans}
+        moved = self._settle(affected)
+        strokes = self._redraw(moved)
+        if self._is_single and moved:
+            self.open.change(
+                standing,
+                self.picture,
+                [(v, rivals.get(v, 0), rivals_of(standing, self.picture, v, v.eligible)) for v, _ in moved],
+            )
+        return strokes
+
+    def _redraw(self, moved: list[tuple[Version, Spans]]) -> list[Stroke]:
+        standing = self.standing
+        before, self._reasons = self._reasons, reasons_of(standing)
+        if standing.is_many_valued:
+            return self.picture.fill(MANY_VALUED)
+        if not self.picture.shows_answers:
+            self.picture.clear()
+            toggles = [(version.eligible, 1 << version.no) for version in standing.numbered if version.eligible]
+            return self.picture.repaint(toggles, EVERYWHERE, standing, self._reasons)
+        toggles = [(spans, 1 << version.no) for version, spans in moved]
+        return self.picture.repaint(toggles, self._reasons.changed(before), standing, self._reasons)
+
+    def _take_conflicts(self) -> tuple[list[PairIds], list[tuple[bytes, bytes, str]]]:
+        """The conflict edges that went and that came since the last call."""
+        pairs = self.standing.pairs
+        if not pairs and not self.open.is_changed:
+            return [], []
+        now = dict.fromkeys(self.open.first, "OPEN")
+        for key, pair in pairs.items():
+            if pair.counts and pair.left.ever_active and pair.right.ever_active:
+                now[key] = "RESOLVED"
+        told = self._told
+        self._told = now
+        self.open.is_changed = False
+        gone = [pair for pair in told if pair not in now]
+        come = [(*pair, relation) for pair, relation in now.items() if told.get(pair) != relation]
+        for pair in gone:
+            self._hash.leave(pair, told[pair])
+        for left, right, relation in come:
+            if (left, right) in told:
+                self._hash.leave((left, right), told[left, right])
+            self._hash.enter((left, right), relation)
+        return gone, come

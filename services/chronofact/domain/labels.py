@@ -1,0 +1,47 @@
+"""The projected label of a version: free of any clock, a function of the set of events (semantics §3, Lifecycle)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chronofact.domain.cover import coverer
+from chronofact.domain.events import Lifecycle
+
+if TYPE_CHECKING:
+    from chronofact.domain.standing import Standing, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Lifecycle, the edges that a reader asks for first, and the highest confidence said."""
+
+    lifecycle: Lifecycle
+    supersedes_id: bytes | None
+    superseded_by_id: bytes | None
+    merged_into_id: bytes | None
+    confidence: float | None
+
+
+def label_of(standing: Standing, version: Version) -> Label:
+    """The label of an asserted version."""
+    lifecycle, superseded_by = _lifecycle(standing, version)
+    supersedes = _supersedes(version) if version.outs else None
+    return Label(lifecycle, supersedes, superseded_by, None, version.confidence)
+
+
+def _lifecycle(standing: Standing, version: Version) -> tuple[Lifecycle, bytes | None]:
+    if version.revoked:
+        return Lifecycle.REVOKED, None
+    if not version.active:
+        return Lifecycle.PROPOSED, None
+    if version.covered and version.covered[-1][1] == version.end:
+        by = coverer(standing, version)
+        return Lifecycle.SUPERSEDED, by.id if by else None
+    return Lifecycle.ACTIVE, None
+
+
+def _supersedes(version: Version) -> bytes | None:
+    """Of the stated edges that count the one with the earliest effect, ties lowest id."""
+    counting = [(edge.effective_at if edge.effective_at is not None else version.start, edge.dst.id) for edge in version.outs if edge.counts]
+    return min(counting)[1] if counting else None

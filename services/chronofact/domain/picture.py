@@ -1,0 +1,267 @@
+"""The picture of a fact over valid time as known now: who is eligible where, and why nobody is (semantics §4, §5)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from chronofact.domain.spans import NEG, NOWHERE, POS, Span, Spans, contains, subtract, union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from chronofact.domain.standing import Standing
+
+
+class Kind(IntEnum):
+    """What an answer is; LANES on lane 0 says that the fact is many-valued and each version has its lane."""
+
+    UNKNOWN = 0
+    VALUE = 1
+    CONFLICT = 2
+    LANES = 3
+
+
+class Reason(IntEnum):
+    """Why an answer is unknown; the lowest that fits some version counts (semantics §4)."""
+
+    EXCLUDED = 1
+    ENDED = 2
+    SUPERSEDED = 3
+    NOT_YET_VALID = 4
+    REVOKED = 5
+    PROPOSED_ONLY = 6
+    NEVER_RECORDED = 7
+
+
+class Cell(NamedTuple):
+    """What holds over one stretch; ``mask`` has bit ``n`` set when version number n is eligible."""
+
+    kind: Kind
+    reason: Reason | None
+    mask: int
+
+
+class Stroke(NamedTuple):
+    """A span whose cell an event changed."""
+
+    start: int
+    end: int
+    cell: Cell
+
+
+MANY_VALUED: Final = Cell(Kind.LANES, None, 0)
+CROWD_MIN: Final = 16
+"""More versions than this behind one stretch are a crowd."""
+CROWD_CONFLICT: Final = Cell(Kind.CONFLICT, None, -1)
+
+
+class Reasons(NamedTuple):
+    """What decides why nobody is eligible at an instant; cheap to compare before and after an event."""
+
+    excluded: Spans
+    start: int
+    """The earliest start of an active version, POS without one."""
+    end: int
+    """The earliest end of an active version, POS without one."""
+    otherwise: Reason
+    """The reason when no version is active."""
+
+    def at(self, instant: int) -> Reason:
+        """The reason at an instant where no version is eligible."""
+        if self.excluded and contains(self.excluded, instant):
+            return Reason.EXCLUDED
+        if self.start == POS:
+            return self.otherwise
+        if instant >= self.end:
+            return Reason.ENDED
+        return Reason.SUPERSEDED if instant >= self.start else Reason.NOT_YET_VALID
+
+    def bounds(self) -> Iterator[int]:
+        """The instants where it may change."""
+        yield self.start
+        yield self.end
+        for span in self.excluded:
+            yield from span
+
+    def changed(self, before: Reasons) -> Spans:
+        """Where it differs from what it was before."""
+        if self == before:
+            return NOWHERE
+        if self.otherwise != before.otherwise and POS in (self.start, before.start):
+            return ((NEG, POS),)
+        spans = union(subtract(self.excluded, before.excluded), subtract(before.excluded, self.excluded))
+        for old, new in ((before.start, self.start), (before.end, self.end)):
+            if old != new:
+                spans = union(spans, ((min(old, new), max(old, new)),))
+        return spans
+
+
+def reasons_of(standing: Standing) -> Reasons:
+    """The reasons as the events stand now."""
+    excluded = NOWHERE
+    for pair in standing.pairs.values():
+        if pair.counts:
+            for version in (pair.left, pair.right):
+                if version.active and pair.excludes(version):
+                    own = ((version.start, version.end),) if version.capable else NOWHERE
+                    excluded = union(excluded, _common(own, pair.overlap()))
+    active = standing.active_starts
+    otherwise = Reason.NEVER_RECORDED
+    if standing.numbered:
+        otherwise = Reason.REVOKED if standing.any_revoked else Reason.PROPOSED_ONLY
+    return Reasons(excluded, active[0] if active else POS, standing.active_ends[0] if active else POS, otherwise)
+
+
+def _common(left: Spans, right: Spans) -> Spans:
+    return subtract(left, subtract(((NEG, POS),), right))
+
+
+class Picture:
+    """Stretches of valid time with their cells, neighbours always different; blank before the first event."""
+
+    def __init__(self) -> None:
+        self.starts: list[int] = [NEG]
+        self.cells: list[Cell | None] = [None]
+
+        self.fresh: Spans = NOWHERE
+        """Where stretches have no hash yet."""
+        self.hashes: list[int | None] = [None]
+        self.hash_sum = 0
+
+    @property
+    def shows_answers(self) -> bool:
+        """Whether it shows answers, rather than nothing yet or that the fact is many-valued."""
+        return self.cells[0] is not None and self.cells[0] is not MANY_VALUED
+
+    def clear(self) -> None:
+        """Blank again."""
+        self._become(None)
+
+    def cell_at(self, instant: int) -> Cell:
+        """The cell over an instant."""
+        cell = self.cells[bisect_right(self.starts, instant) - 1]
+        assert cell is not None
+        return cell
+
+    def index_of(self, instant: int, low: int = 0) -> int:
+        """The place of the stretch over an instant, looked for from ``low`` on."""
+        return bisect_right(self.starts, instant, max(low - 1, 0)) - 1
+
+    def stretch(self, at: int) -> Stroke:
+        """The stretch at a place."""
+        cell = self.cells[at]
+        assert cell is not None
+        return Stroke(self.starts[at], self._end(at), cell)
+
+    def stretches(self, start: int = NEG, end: int = POS) -> Iterator[Stroke]:
+        """The stretches that meet ``[start, end)``, whole."""
+        for at in range(bisect_right(self.starts, start) - 1, len(self.starts)):
+            if self.starts[at] >= end:
+                return
+            yield self.stretch(at)
+
+    def repaint(self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons) -> list[Stroke]:
+        """Flips the bits of versions over spans, derives the cells there and over ``dirty``; the strokes that changed."""
+        flips: dict[int, int] = {}
+        for spans, bit in toggles:
+            dirty = union(dirty, spans)
+            for a, b in spans:
+                flips[a] = flips.get(a, 0) ^ bit
+                flips[b] = flips.get(b, 0) ^ bit
+        cuts = sorted({*flips, *reasons.bounds()})
+        strokes: list[Stroke] = []
+        for span in dirty:
+            strokes += self._repaint(span, cuts, flips, standing, reasons)
+        return strokes
+
+    def fill(self, cell: Cell) -> list[Stroke]:
+        """One cell over the whole axis; no stroke when it was so already."""
+        if self.cells == [cell]:
+            return []
+        self._become(cell)
+        return [Stroke(NEG, POS, cell)]
+
+    def _become(self, cell: Cell | None) -> None:
+        self.starts, self.cells, self.hashes = [NEG], [cell], [None]
+        self.hash_sum, self.fresh = 0, NOWHERE
+
+    def _end(self, at: int) -> int:
+        return self.starts[at + 1] if at + 1 < len(self.starts) else POS
+
+    def _repaint(
+        self, span: Span, cuts: list[int], flips: dict[int, int], standing: Standing, reasons: Reasons
+    ) -> list[Stroke]:
+        start, end = span
+        first = bisect_right(self.starts, start) - 1
+        last = bisect_left(self.starts, end)
+        starts: list[int] = []
+        cells: list[Cell | None] = []
+        strokes: list[Stroke] = []
+
+        def put(at: int, cell: Cell | None) -> None:
+            if not cells or cells[-1] != cell:
+                starts.append(at)
+                cells.append(cell)
+
+        if first and self.starts[first] == start:
+            lead = first - 1
+            put(self.starts[lead], self.cells[lead])
+        else:
+            lead = first
+            if self.starts[first] < start:
+                put(self.starts[first], self.cells[first])
+        flipped = 0
+        cut = bisect_left(cuts, start)
+        for at in range(first, last):
+            old = self.cells[at]
+            a, stop = max(self.starts[at], start), min(self._end(at), end)
+            while a < stop:
+                if cut < len(cuts) and cuts[cut] <= a:
+                    flipped ^= flips.get(cuts[cut], 0)
+                    cut += 1
+                    continue
+                b = min(stop, cuts[cut]) if cut < len(cuts) else stop
+                mask = (old.mask if old else 0) ^ flipped
+                cell = _cell(mask, a, standing, reasons)
+                if cell != old and (old is None or look(cell, standing) != look(old, standing)):
+                    _stroke(strokes, a, b, look(cell, standing))
+                put(a, cell)
+                a = b
+        if last > first and self._end(last - 1) > end:
+            put(end, self.cells[last - 1])
+        elif last < len(self.starts):
+            put(self.starts[last], self.cells[last])
+            last += 1
+        self.hash_sum -= sum(filter(None, self.hashes[lead:last]))
+        self.starts[lead:last] = starts
+        self.cells[lead:last] = cells
+        self.hashes[lead:last] = [None] * len(starts)
+        self.fresh = union(self.fresh, ((starts[0], self._end(lead + len(starts) - 1)),))
+        return strokes
+
+
+def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell) -> None:
+    if strokes and strokes[-1].end == start and strokes[-1].cell == cell:
+        strokes[-1] = Stroke(strokes[-1].start, end, cell)
+    else:
+        strokes.append(Stroke(start, end, cell))
+
+
+def look(cell: Cell, standing: Standing) -> Cell:
+    """The cell as it is painted: a crowd names no versions there, its lanes do."""
+    if cell.mask.bit_count() <= CROWD_MIN:
+        return cell
+    if cell.kind is Kind.CONFLICT:
+        return CROWD_CONFLICT
+    lowest = (cell.mask & -cell.mask).bit_length() - 1
+    return Cell(Kind.VALUE, None, -2 - standing.numbered[lowest - 1].value_no)
+
+
+def _cell(mask: int, instant: int, standing: Standing, reasons: Reasons) -> Cell:
+    if not mask:
+        return Cell(Kind.UNKNOWN, reasons.at(instant), 0)
+    lowest = (mask & -mask).bit_length() - 1
+    same = standing.value_masks[standing.numbered[lowest - 1].value_no]
+    return Cell(Kind.CONFLICT if mask & ~same else Kind.VALUE, None, mask)

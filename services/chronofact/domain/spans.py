@@ -1,0 +1,70 @@
+"""Sets of instants as sorted, disjoint, half-open spans of plain integers; open ends are NEG and POS."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+NEG: Final = -(1 << 62)
+POS: Final = 1 << 62
+
+Span: TypeAlias = tuple[int, int]
+Spans: TypeAlias = tuple[Span, ...]
+
+NOWHERE: Final[Spans] = ()
+EVERYWHERE: Final[Spans] = ((NEG, POS),)
+
+
+def clip(spans: Spans, start: int, end: int) -> Spans:
+    """What of the spans lies in ``[start, end)``."""
+    if len(spans) == 1:
+        ((a, b),) = spans
+        a, b = max(a, start), min(b, end)
+        return ((a, b),) if a < b else NOWHERE
+    return tuple([(max(a, start), min(b, end)) for a, b in spans if a < end and start < b]) if start < end else NOWHERE
+
+
+def union(left: Spans, right: Spans) -> Spans:
+    """The instants in either."""
+    if not left or not right:
+        return left or right
+    joined: list[Span] = []
+    for a, b in sorted(left + right):
+        if joined and a <= joined[-1][1]:
+            if b > joined[-1][1]:
+                joined[-1] = (joined[-1][0], b)
+        else:
+            joined.append((a, b))
+    return tuple(joined)
+
+
+def subtract(left: Spans, right: Spans) -> Spans:
+    """The instants of ``left`` that are not in ``right``."""
+    if not left or not right:
+        return left
+    rest: list[Span] = []
+    at = 0
+    for a, b in left:
+        while at < len(right) and right[at][1] <= a:
+            at += 1
+        probe = at
+        while probe < len(right) and right[probe][0] < b:
+            c, d = right[probe]
+            if a < c:
+                rest.append((a, c))
+            a = d
+            if a >= b:
+                break
+            probe += 1
+        if a < b:
+            rest.append((a, b))
+    return tuple(rest)
+
+
+def difference(left: Spans, right: Spans) -> Spans:
+    """The instants in exactly one of the two."""
+    return NOWHERE if left == right else union(subtract(left, right), subtract(right, left))
+
+
+def contains(spans: Spans, instant: int) -> bool:
+    """Whether the instant lies in one of them."""
+    return any(a <= instant < b for a, b in spans)
