@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class Transient(Exception):
     """Something outside is away or busy: pause and repeat, for ever; ``code`` names what, for /readyz and metrics."""
@@ -26,6 +28,14 @@ class Unfit(Exception):
         super().__init__(f"{message}; {remedy}")
         self.code = code
         self.remedy = remedy
+
+
+class Fenced(Exception):
+    """Another owner has taken these partitions: nothing of the batch was written."""
+
+    def __init__(self, partitions: Sequence[int]) -> None:
+        super().__init__(f"partitions {sorted(partitions)} have another owner")
+        self.partitions = tuple(partitions)
 
 
 class Corruption(Exception):

@@ -1,0 +1,225 @@
+"""Lines of a projection as the projector writes them: ids as bytes, instants as microseconds, one tuple a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Head(NamedTuple):
+    """What changes about a fact with each batch."""
+
+    fact_no: int
+    event_seq: int
+    recorded_at: int
+    versions: int
+    lane_mode: int
+    painted: int
+    conflicts_open: int
+    state_hash: bytes
+    subject_label: str | None
+
+
+class FactLine(NamedTuple):
+    """A fact's number and its five parts, written once."""
+
+    fact_no: int
+    fact_id: bytes
+    tenant_id: bytes
+    subject_id: bytes
+    scope_kind: str
+    scope_key: str
+    fact_key: str
+    head: Head
+
+
+class EventLine(NamedTuple):
+    fact_no: int
+    event_seq: int
+    event_id: bytes
+    recorded_at: int
+    event_type: str
+    version_ids: tuple[bytes, ...]
+    payload: bytes
+    payload_hash: bytes
+    kafka_partition: int
+    kafka_offset: int
+
+
+class VersionLine(NamedTuple):
+    fact_no: int
+    version_no: int
+    version_id: bytes
+    value: bytes
+    value_hash: bytes
+    valid_from: int | None
+    valid_to: int | None
+    recorded_at: int
+    event_seq: int
+    source_id: str
+    source_hash: bytes
+    confidence: float | None
+    lifecycle: str
+    supersedes_id: bytes | None
+    superseded_by_id: bytes | None
+    merged_into_id: bytes | None
+
+
+class LabelLine(NamedTuple):
+    """A later change of a version's label; the newest ``event_seq`` counts."""
+
+    fact_no: int
+    version_no: int
+    event_seq: int
+    lifecycle: str
+    supersedes_id: bytes | None
+    superseded_by_id: bytes | None
+    merged_into_id: bytes | None
+    confidence: float | None
+
+
+class EdgeLine(NamedTuple):
+    fact_no: int
+    event_id: bytes
+    ordinal: int
+    event_seq: int
+    new_version_id: bytes
+    old_version_id: bytes
+    effective_at: int | None
+    mode: str | None
+
+
+class EndingLine(NamedTuple):
+    fact_no: int
+    event_id: bytes
+    event_seq: int
+    version_id: bytes
+    effective_at: int
+
+
+class DecisionLine(NamedTuple):
+    fact_no: int
+    event_id: bytes
+    event_seq: int
+    left_version_id: bytes
+    right_version_id: bytes
+    keep: bytes | None
+    decided_at: int
+    decided_by: str | None
+    reason: str | None
+
+
+class RelationLine(NamedTuple):
+    fact_no: int
+    event_id: bytes
+    event_seq: int
+    left_version_id: bytes
+    right_version_id: bytes
+    relation: str
+    newer_version_id: bytes | None
+    decided_at: int
+    decided_by: str
+    reason: str | None
+    llm_call_made: bool
+    model: str | None
+
+
+class ConflictLine(NamedTuple):
+    fact_no: int
+    left_version_id: bytes
+    right_version_id: bytes
+    relation: str
+    event_seq: int
+    recorded_at: int
+
+
+class TimelineLine(NamedTuple):
+    fact_no: int
+    lane: int
+    known_from: int
+    event_seq: int
+    valid_from: int | None
+    valid_to: int | None
+    kind: int
+    reason: int | None
+    answer_key: bytes | None
+    versions: tuple[int, ...] | None
+    winner: int | None
+
+
+HELD = "held"
+"""The code of a message that could be applied but for an earlier parked one of its fact."""
+
+
+class ParkedLine(NamedTuple):
+    """A message that can't be applied, as it came."""
+
+    kafka_partition: int
+    kafka_offset: int
+    appended_at: int
+    key: bytes
+    value: bytes
+    code: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Lines:
+    """Everything that one batch writes."""
+
+    facts: list[FactLine] = field(default_factory=list)
+    heads: list[Head] = field(default_factory=list)
+    events: list[EventLine] = field(default_factory=list)
+    versions: list[VersionLine] = field(default_factory=list)
+    labels: list[LabelLine] = field(default_factory=list)
+    edges: list[EdgeLine] = field(default_factory=list)
+    endings: list[EndingLine] = field(default_factory=list)
+    decisions: list[DecisionLine] = field(default_factory=list)
+    relations: list[RelationLine] = field(default_factory=list)
+    timeline: list[TimelineLine] = field(default_factory=list)
+    conflicts_gone: list[tuple[int, bytes, bytes]] = field(default_factory=list)
+    conflicts_now: list[ConflictLine] = field(default_factory=list)
+    parked: list[ParkedLine] = field(default_factory=list)
+
+
+class StoredEvent(NamedTuple):
+    """An event as the projection keeps it, to be folded again."""
+
+    event_id: bytes
+    event_type: str
+    recorded_at: int
+    payload: bytes
+
+
+class StoredFact(NamedTuple):
+    """A fact that the projection knows, with all its events by ``event_seq``."""
+
+    fact_no: int
+    fact_id: bytes
+    event_seq: int
+    recorded_at: int
+    lane_mode: int
+    painted: int
+    conflicts_open: int
+    has_label: bool
+    events: list[StoredEvent]
+
+
+class Claim(NamedTuple):
+    """What a new owner of a partition has to know."""
+
+    epoch_before: int
+    epoch: int
+    next_offset: int
+    fact_no_last: int
+    held: frozenset[bytes]
+    parked_offsets: tuple[int, ...]
+    """Of the last 10,000, those parked for their own sake."""
+
+
+class Step(NamedTuple):
+    """How far one partition's checkpoint goes with a batch."""
+
+    partition: int
+    epoch: int
+    next_offset: int

@@ -1,0 +1,380 @@
+"""The projector's side of the database: claims, and batches of one transaction each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby, starmap
+from operator import itemgetter
+from struct import Struct
+from typing import Any, Final
+from uuid import UUID
+
+from psycopg import Connection, sql
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.pq import Format, TransactionStatus
+
+from chronofact.contracts.projection import (
+    Claim,
+    FactLine,
+    Lines,
+    ParkedLine,
+    Step,
+    StoredEvent,
+    StoredFact,
+)
+from chronofact.postgres import copy
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import scripts
+from chronofact.runtime.failures import Fenced, Unfit
+
+PARTITION_SHIFT: Final = 40
+PARKED_WINDOW: Final = 10_000
+STATEMENT_TIMEOUT_MS: Final = 60_000
+LOCK_TIMEOUT_MS: Final = 10_000
+
+_POSTGRES_EPOCH: Final = 946_684_800_000_000
+_TABLES: Final = (
+    ("event", "events", copy.event_line),
+    ("version", "versions", copy.version_line),
+    ("version_label", "labels", copy.version_label_line),
+    ("edge", "edges", copy.edge_line),
+    ("ending", "endings", copy.ending_line),
+    ("decision", "decisions", copy.decision_line),
+    ("relation", "relations", copy.relation_line),
+    ("timeline", "timeline", copy.timeline_line),
+)
+"""Append-only tables, each with its list in ``Lines`` and its encoder."""
+
+
+class ProjectionStore:
+    """One projection, written over one connection that is opened when needed and again after it broke."""
+
+    def __init__(self, conninfo: str, projection: str, *, name: str = "projector") -> None:
+        self._conninfo = conninfo
+        self._name = name
+        self.projection = projection
+        self._connection: Connection[Any] | None = None
+        self._statements: Mapping[str, sql.SQL] = {}
+
+    def claim(self, topic_id: bytes, partition: int, *, watermarks: tuple[int, int]) -> Claim:
+        """Become the partition's owner.
+
+        Raises:
+            Unfit: ``topic_recreated``, ``log_truncated`` or ``log_shortened``; nothing was changed.
+            Transient: the database is away or busy.
+        """
+        with self._transaction() as connection:
+            where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
+            self._refuse_other_topic(connection, where)
+            next_offset, epoch = self._one(connection, "claim", where)
+            _refuse_gaps(partition, next_offset, *watermarks)
+            numbers = {"first": partition << PARTITION_SHIFT, "last": (partition + 1) << PARTITION_SHIFT}
+            (fact_no_last,) = self._one(connection, "claim_fact_no", numbers)
+            held = connection.execute(self._statements["claim_held"], where).fetchall()
+            recent = {**where, "since": next_offset - PARKED_WINDOW}
+            parked = connection.execute(self._statements["claim_parked"], recent).fetchall()
+        return Claim(
+            epoch_before=epoch - 1,
+            epoch=epoch,
+            next_offset=next_offset,
+            fact_no_last=fact_no_last,
+            held=frozenset(bytes(key) for (key,) in held),
+            parked_offsets=tuple(offset for (offset,) in parked),
+        )
+
+    @contextmanager
+    def begin(self) -> Iterator[ProjectionBatch]:
+        """One transaction: committed at the end, rolled back by an exception."""
+        with self._transaction() as connection:
+            yield ProjectionBatch(connection, self.projection, self._statements)
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection[Any]]:
+        with failures_named():
+            connection = self._open()
+            try:
+                with connection.transaction():
+                    yield connection
+            finally:
+                if connection.info.transaction_status is not TransactionStatus.IDLE:
+                    self.close()
+
+    def _open(self) -> Connection[Any]:
+        connection = self._connection
+        if connection is None or connection.closed:
+            settings = {"statement_timeout": STATEMENT_TIMEOUT_MS, "lock_timeout": LOCK_TIMEOUT_MS}
+            connection = connect(self._conninfo, self._name, autocommit=True, **settings)
+            self._statements = {
+                one.name: one.filled(connection, schema=self.projection) for one in scripts("projector")
+            }
+            connection.execute(self._statements["stage_heads"])
+            _speak_raw(connection)
+            self._connection = connection
+        return connection
+
+    def _refuse_other_topic(self, connection: Connection[Any], where: Mapping[str, Any]) -> None:
+        other = connection.execute(self._statements["claim_other_topic"], where).fetchone()
+        if other is not None:
+            raise Unfit(
+                "topic_recreated",
+                f"projection {self.projection} was filled from another topic of this name",
+                remedy="bring that topic back, or rebuild the projection from this one",
+            )
+
+    def _one(self, connection: Connection[Any], statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
+        found: tuple[Any, ...] | None = connection.execute(self._statements[statement], parameters).fetchone()
+        assert found is not None  # noqa: S101 - both statements always answer with one line
+        return found
+
+
+def _refuse_gaps(partition: int, next_offset: int, low: int, high: int) -> None:
+    if low > 0:
+        raise Unfit(
+            "log_truncated",
+            f"partition {partition} of the facts topic starts at offset {low}, not at 0",
+            remedy="restore the topic: without its start no projection can be rebuilt",
+        )
+    if high < next_offset:
+        raise Unfit(
+            "log_shortened",
+            f"partition {partition} of the facts topic ends at {high}, but {next_offset} were applied",
+            remedy="restore the topic, or rebuild the projection from what is left",
+        )
+
+
+class ProjectionBatch:
+    """One open transaction."""
+
+    def __init__(self, connection: Connection[Any], projection: str, statements: Mapping[str, sql.SQL]) -> None:
+        self._connection = connection
+        self._projection = projection
+        self._statements = statements
+        self._topic_id: UUID | None = None
+
+    def advance(self, topic_id: bytes, steps: Sequence[Step]) -> Mapping[int, int]:
+        """Lock and move the checkpoints; tells each one's next offset before.
+
+        Raises:
+            Fenced: an epoch is not ours any more.
+        """
+        self._topic_id = UUID(bytes=topic_id)
+        parameters = {
+            "projection": self._projection,
+            "topic_id": self._topic_id,
+            "partitions": [step.partition for step in steps],
+            "epochs": [step.epoch for step in steps],
+            "next_offsets": [step.next_offset for step in steps],
+        }
+        before = dict(self._connection.execute(self._statements["advance"], parameters).fetchall())
+        lost = [step.partition for step in steps if step.partition not in before]
+        if lost:
+            raise Fenced(lost)
+        return before
+
+    def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
+        """Those of the facts that are known, with all their events."""
+        with self._connection.cursor(binary=True) as cursor:
+            cursor.adapters.register_loader("timestamptz", _MicrosLoader)
+            cursor.adapters.register_loader("uuid", _RawLoader)
+            cursor.adapters.register_loader("text", _RawLoader)
+            cursor.execute(self._statements["load_facts"], {"fact_ids": _UuidArray(fact_ids)})
+            heads = cursor.fetchall()
+            if not heads:
+                return []
+            cursor.execute(self._statements["load_events"], {"fact_nos": _Int8Array([head[0] for head in heads])})
+            events = {
+                fact_no: [StoredEvent(line[1], line[2].decode(), line[3], line[4]) for line in lines]
+                for fact_no, lines in groupby(cursor, itemgetter(0))
+            }
+        return [StoredFact._make((*head, events.get(head[0], []))) for head in heads]
+
+    def write(self, lines: Lines) -> None:
+        """Add all lines, heads and conflicts included, and wake who waits for the new position."""
+        schema, connection = self._projection, self._connection
+        if lines.facts:
+            copy.copy_lines(connection, schema, "fact", map(_fact_line, lines.facts))
+        for table, name, encode in _TABLES:
+            if found := getattr(lines, name):
+                copy.copy_lines(connection, schema, table, starmap(encode, found))
+        if lines.heads:
+            copy.copy_lines(connection, "pg_temp", "head_staged", starmap(_head_line, lines.heads))
+            connection.execute(self._statements["move_heads"])
+        self._write_conflicts(lines)
+        if lines.parked:
+            self._park(lines.parked)
+        connection.execute(self._statements["announce"], {"projection": self._projection})
+
+    def _write_conflicts(self, lines: Lines) -> None:
+        gone = [*lines.conflicts_gone, *(line[:3] for line in lines.conflicts_now)]
+        if gone:
+            parameters = {
+                "fact_nos": _Int8Array([fact_no for fact_no, _, _ in gone]),
+                "lefts": _UuidArray([left for _, left, _ in gone]),
+                "rights": _UuidArray([right for _, _, right in gone]),
+            }
+            self._connection.execute(self._statements["drop_conflicts"], parameters)
+        if lines.conflicts_now:
+            encoded = starmap(copy.conflict_line, lines.conflicts_now)
+            copy.copy_lines(self._connection, self._projection, "conflict", encoded)
+
+    def _park(self, parked: Iterable[ParkedLine]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(
+                self._statements["park"],
+                [
+                    {
+                        "projection": self._projection,
+                        "topic_id": self._topic_id,
+                        "partition": line.kafka_partition,
+                        "kafka_offset": line.kafka_offset,
+                        "fact_id": UUID(bytes=line.key) if len(line.key) == 16 else None,
+                        "message_key": line.key or None,
+                        "message": line.value or None,
+                        "appended_s": line.appended_at / 1_000_000,
+                        "code": line.code,
+                        "reason": line.reason,
+                    }
+                    for line in parked
+                ],
+            )
+
+
+# -- lines of fact, and of its staged heads ---------------------------------------------------------
+
+_fact_start = Struct("!hiqi16si16si16s").pack
+_head_middle = Struct("!iqiqiiihiiiqi32s").pack
+_head_start = Struct("!hiqiqiqiiihiiiqi32s").pack
+_text_size = Struct("!i").pack
+_NULL: Final = b"\xff\xff\xff\xff"
+
+
+def _text(text: str | None) -> bytes:
+    if text is None:
+        return _NULL
+    data = text.encode()
+    return _text_size(len(data)) + data
+
+
+def _fact_line(line: FactLine) -> bytes:
+    fact_no, fact_id, tenant_id, subject_id, scope_kind, scope_key, fact_key, head = line
+    return b"".join(
+        (
+            _fact_start(15, 8, fact_no, 16, fact_id, 16, tenant_id, 16, subject_id),
+            _text(scope_kind),
+            _text(scope_key),
+            _text(fact_key),
+            _text(head.subject_label),
+            _head_middle(
+                8,
+                head.event_seq,
+                8,
+                head.recorded_at - _POSTGRES_EPOCH,
+                4,
+                head.versions,
+                2,
+                head.lane_mode,
+                4,
+                head.painted,
+                8,
+                head.conflicts_open,
+                32,
+                head.state_hash,
+            ),
+        )
+    )
+
+
+def _head_line(
+    fact_no: int,
+    event_seq: int,
+    recorded_at: int,
+    versions: int,
+    lane_mode: int,
+    painted: int,
+    conflicts_open: int,
+    state_hash: bytes,
+    subject_label: str | None,
+) -> bytes:
+    return _head_start(
+        9,
+        8,
+        fact_no,
+        8,
+        event_seq,
+        8,
+        recorded_at - _POSTGRES_EPOCH,
+        4,
+        versions,
+        2,
+        lane_mode,
+        4,
+        painted,
+        8,
+        conflicts_open,
+        32,
+        state_hash,
+    ) + _text(subject_label)
+
+
+# -- values as they travel, without datetime or UUID objects ----------------------------------------
+
+_array_head = Struct("!iiIii").pack
+_int8 = Struct("!iq").pack
+_micros = Struct("!q").unpack
+_UUID_SIZE: Final = b"\x00\x00\x00\x10"
+
+
+class _UuidArray(list[bytes]):
+    """Raw ids that travel as ``uuid[]``."""
+
+
+class _Int8Array(list[int]):
+    """Numbers that travel as ``bigint[]``."""
+
+
+class _UuidArrayDumper(Dumper):
+    format = Format.BINARY
+    oid = 2951
+
+    def dump(self, obj: _UuidArray) -> bytes:
+        if not obj:
+            return _array_head(0, 0, 2950, 0, 0)[:12]
+        return _array_head(1, 0, 2950, len(obj), 1) + _UUID_SIZE + _UUID_SIZE.join(obj)
+
+
+class _Int8ArrayDumper(Dumper):
+    format = Format.BINARY
+    oid = 1016
+
+    def dump(self, obj: _Int8Array) -> bytes:
+        if not obj:
+            return _array_head(0, 0, 20, 0, 0)[:12]
+        return _array_head(1, 0, 20, len(obj), 1) + b"".join([_int8(8, number) for number in obj])
+
+
+class _RawLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> bytes:
+        return bytes(data)
+
+
+class _MicrosLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int:
+        micros: int = _micros(data)[0]
+        return micros + _POSTGRES_EPOCH
+
+
+def _speak_raw(connection: Connection[Any]) -> None:
+    connection.adapters.register_dumper(_UuidArray, _UuidArrayDumper)
+    connection.adapters.register_dumper(_Int8Array, _Int8ArrayDumper)

@@ -1,0 +1,65 @@
+"""Histories of recently touched facts, least recently used out first, bounded by weight."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from chronofact.domain.history import History
+
+PARTITION_SHIFT: Final = 40
+"""``fact_no`` has the Kafka partition above this bit and a counter from 1 below."""
+SLOT_BYTES: Final = 600
+"""Rough weight of a slot besides its history."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """A fact in memory: its history and what the batch has to know beside it."""
+
+    fact_no: int
+    fact_id: bytes
+    history: History
+    has_label: bool
+    is_stored: bool
+    identity: bytes | None = None
+    """As verified against the fact's id; None until an event of this process has shown it."""
+    label: str | None = None
+    """To be written with the next head, where the fact has none yet."""
+    weight: int = 0
+
+
+class FactCache:
+    """Slots by fact id. A batch takes out what it touches and puts it back once committed, so a rollback forgets it."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._slots: OrderedDict[bytes, Slot] = OrderedDict()
+        self.weight = 0
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def take(self, fact_id: bytes) -> Slot | None:
+        """Remove and return a slot, if it is here."""
+        slot = self._slots.pop(fact_id, None)
+        if slot is not None:
+            self.weight -= slot.weight
+        return slot
+
+    def put(self, slots: Iterable[Slot]) -> None:
+        """Keep these as the most recently used, and drop the oldest beyond the limit."""
+        for slot in slots:
+            slot.weight = slot.history.weight() + SLOT_BYTES
+            self._slots[slot.fact_id] = slot
+            self.weight += slot.weight
+        while self.weight > self._bytes_max and self._slots:
+            self.weight -= self._slots.popitem(last=False)[1].weight
+
+    def forget(self, partition: int) -> None:
+        """Drop every fact of a partition that another process may have written meanwhile."""
+        gone = [key for key, slot in self._slots.items() if slot.fact_no >> PARTITION_SHIFT == partition]
+        for key in gone:
+            self.weight -= self._slots.pop(key).weight

@@ -1,0 +1,224 @@
+"""Turns what the fold says into the lines of the projection."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import assert_never
+
+from chronofact.contracts.codec import FactEvent, identity_of
+from chronofact.contracts.projection import (
+    ConflictLine,
+    DecisionLine,
+    EdgeLine,
+    EndingLine,
+    EventLine,
+    FactLine,
+    Head,
+    LabelLine,
+    Lines,
+    RelationLine,
+    TimelineLine,
+    VersionLine,
+)
+from chronofact.domain.events import (
+    ConflictResolved,
+    EventDropped,
+    FactActivated,
+    FactAsserted,
+    FactEnded,
+    FactRevoked,
+    FactSuperseded,
+    Happening,
+    RelationDeclared,
+    RelationsChecked,
+)
+from chronofact.domain.history import Change
+from chronofact.domain.labels import Label
+from chronofact.projector.cache import Slot
+from chronofact.projector.ports import Message
+
+FirstSights = dict[tuple[int, int], tuple[FactAsserted, Change]]
+"""Versions first asserted in this batch, by fact and version number: their lines wait for their labels."""
+
+
+def add_event(lines: Lines, slot: Slot, message: Message, event: FactEvent, what: Happening, change: Change) -> None:
+    """The event itself and what it painted."""
+    fact_no, event_seq = slot.fact_no, change.event_seq
+    lines.events.append(
+        EventLine(
+            fact_no,
+            event_seq,
+            event.event_id,
+            change.recorded_at,
+            event.kind,
+            _named(what),
+            event.payload,
+            sha256(event.payload).digest(),
+            message.partition,
+            message.offset,
+        )
+    )
+    for p in change.paintings:
+        lines.timeline.append(
+            TimelineLine(
+                fact_no,
+                p.lane,
+                change.recorded_at,
+                event_seq,
+                p.valid_from,
+                p.valid_to,
+                p.kind,
+                p.reason,
+                p.answer_key,
+                p.versions,
+                p.winner,
+            )
+        )
+
+
+def add_saying(lines: Lines, fact_no: int, event_id: bytes, what: Happening, event_seq: int) -> None:
+    """The stated edges, endings, decisions and relations of an event, as said."""
+    if type(what) is FactAsserted:
+        for ordinal, stated in enumerate(what.supersedes):
+            lines.edges.append(
+                EdgeLine(
+                    fact_no,
+                    event_id,
+                    ordinal,
+                    event_seq,
+                    what.version_id,
+                    stated.version_id,
+                    stated.effective_at,
+                    stated.mode,
+                )
+            )
+    elif type(what) is FactSuperseded:
+        new, old = what.new_version_id, what.old_version_id
+        lines.edges.append(EdgeLine(fact_no, event_id, 0, event_seq, new, old, what.effective_at, what.mode))
+    elif type(what) is FactEnded:
+        lines.endings.append(EndingLine(fact_no, event_id, event_seq, what.version_id, what.effective_at))
+    elif type(what) is ConflictResolved:
+        left, right = sorted((what.left_version_id, what.right_version_id))
+        decided = (what.keep, what.decided_at, what.decided_by, what.reason)
+        lines.decisions.append(DecisionLine(fact_no, event_id, event_seq, left, right, *decided))
+    elif type(what) is RelationDeclared:
+        left, right = sorted((what.left_version_id, what.right_version_id))
+        lines.relations.append(
+            RelationLine(
+                fact_no,
+                event_id,
+                event_seq,
+                left,
+                right,
+                what.relation,
+                what.newer_version_id,
+                what.decided_at,
+                what.decided_by,
+                what.reason,
+                what.llm_call_made,
+                what.model,
+            )
+        )
+
+
+def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:
+    """What the batch as a whole changed about a fact: labels, conflicts, head."""
+    history, fact_no = slot.history, slot.fact_no
+    outcome = history.take_outcome()
+    event_seq, recorded_at = history.event_seq, history.recorded_at
+    for version_no, label in outcome.labels:
+        seen = first_sights.pop((fact_no, version_no), None)
+        if seen is None:
+            lines.labels.append(_label_line(fact_no, version_no, event_seq, label))
+        else:
+            lines.versions.append(_version_line(fact_no, version_no, *seen, label))
+    lines.conflicts_gone.extend((fact_no, left, right) for left, right in outcome.conflicts_gone)
+    lines.conflicts_now.extend(
+        ConflictLine(fact_no, left, right, relation, event_seq, recorded_at)
+        for left, right, relation in outcome.conflicts_now
+    )
+    head = Head(
+        fact_no,
+        event_seq,
+        recorded_at,
+        history.versions,
+        history.lane_mode,
+        history.painted,
+        outcome.conflicts_open,
+        outcome.state_hash,
+        slot.label,
+    )
+    if slot.is_stored:
+        lines.heads.append(head)
+    else:
+        lines.facts.append(_fact_line(slot, head))
+
+
+def _named(what: Happening) -> tuple[bytes, ...]:
+    """The versions that an event names, as said."""
+    match what:
+        case FactAsserted():
+            if not what.supersedes:
+                return (what.version_id,)
+            return (what.version_id, *(stated.version_id for stated in what.supersedes))
+        case FactSuperseded():
+            return (what.new_version_id, what.old_version_id)
+        case ConflictResolved() | RelationDeclared():
+            return (what.left_version_id, what.right_version_id)
+        case FactRevoked():
+            return () if what.version_id is None else (what.version_id,)
+        case FactActivated() | FactEnded() | RelationsChecked():
+            return (what.version_id,)
+        case EventDropped():
+            return ()
+        case _:
+            assert_never(what)
+
+
+def _fact_line(slot: Slot, head: Head) -> FactLine:
+    assert slot.identity is not None  # noqa: S101 - a new slot is made from an event that shows it
+    parts = identity_of(slot.identity)
+    return FactLine(
+        slot.fact_no,
+        slot.fact_id,
+        parts.tenant_id.bytes,
+        parts.subject_id.bytes,
+        parts.scope_kind,
+        parts.scope_key,
+        parts.fact_key,
+        head,
+    )
+
+
+def _version_line(fact_no: int, version_no: int, what: FactAsserted, change: Change, label: Label) -> VersionLine:
+    return VersionLine(
+        fact_no,
+        version_no,
+        what.version_id,
+        what.value,
+        what.value_hash,
+        what.valid.start,
+        what.valid.end,
+        change.recorded_at,
+        change.event_seq,
+        what.source_id,
+        what.source_hash,
+        label.confidence,
+        label.lifecycle,
+        label.supersedes_id,
+        label.superseded_by_id,
+        label.merged_into_id,
+    )
+
+
+def _label_line(fact_no: int, version_no: int, event_seq: int, label: Label) -> LabelLine:
+    return LabelLine(
+        fact_no,
+        version_no,
+        event_seq,
+        label.lifecycle,
+        label.supersedes_id,
+        label.superseded_by_id,
+        label.merged_into_id,
+        label.confidence,
+    )

@@ -1,0 +1,199 @@
+"""The projector's loop: poll, claim what was assigned, apply, go on; whatever fails is undone and begun anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chronofact.projector.apply import Applied, Applier, Owned
+from chronofact.projector.parking import ParkingMeter
+from chronofact.projector.ports import Assignment, Clock, Log, Message, Observer, Store, TopicLook
+from chronofact.runtime.failures import Fenced, Transient, Unfit
+
+NO_GENERATION: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much at once, and how long."""
+
+    batch_events_max: int = 2_000
+    batch_wait_s: float = 0.1
+    pause_min_s: float = 0.05
+    pause_max_s: float = 5.0
+    commit_every_s: float = 1.0
+    look_every_s: float = 10.0
+    cache_bytes_max: int = 96 * 2**20
+
+
+class Projector:
+    """Keeps one projection in step with the partitions that the group gives it."""
+
+    def __init__(
+        self,
+        log: Log,
+        store: Store,
+        *,
+        observer: Observer,
+        clock: Clock,
+        jitter: Callable[[], float],
+        limits: Limits | None = None,
+    ) -> None:
+        self._log = log
+        self._store = store
+        self._observer = observer
+        self._clock = clock
+        self._jitter = jitter
+        self.limits = limits or Limits()
+        self._topic_id = b""
+        self.applier = Applier(store, lambda: self._topic_id, cache_bytes_max=self.limits.cache_bytes_max)
+        self.owned: dict[int, Owned] = {}
+        self._remembered: dict[int, Owned] = {}
+        self._generation = NO_GENERATION
+        self._assigned: frozenset[int] = frozenset()
+        self._pause_s = 0.0
+        self._retry_at = 0.0
+        self._look_at = 0.0
+        self._commit_at = 0.0
+        self._holes: set[tuple[int, int]] = set()
+
+    def step(self) -> Applied | None:
+        """One turn: at most one batch. Returns what it did, None when there was nothing to apply.
+
+        Raises:
+            ParkingLimit, Corruption: the process has to stop.
+        """
+        self._observer.beat()
+        try:
+            return self._turn()
+        except Fenced as fenced:
+            self._stand_back("fenced", str(fenced))
+            self._log.rejoin()
+        except (Transient, Unfit) as hindrance:
+            self._stand_back(hindrance.code, str(hindrance))
+        return None
+
+    def close(self) -> None:
+        """Leave the group and let go of the database; a batch is never under way here."""
+        if self.owned:
+            self._log.commit({partition: own.next_offset for partition, own in self.owned.items()})
+        self._log.close()
+        self._store.close()
+
+    def _turn(self) -> Applied | None:
+        messages = self._poll()
+        self._follow(self._log.assignment())
+        now = self._clock.monotonic()
+        if self._is_waiting():
+            if now >= self._retry_at:
+                self._claim()
+            return None
+        if now >= self._look_at:
+            self._look()
+        work = self._wanted(messages)
+        if not work:
+            self._hint(now)
+            return None
+        applied = self.applier.apply(self.owned, work)
+        self._hint(now)
+        return applied
+
+    def _poll(self) -> Sequence[Message]:
+        try:
+            return self._log.poll(events_max=self.limits.batch_events_max, wait_s=self.limits.batch_wait_s)
+        except (Transient, Unfit):
+            # silent until then, so a consumer that fails at once does not spin
+            if self._clock.monotonic() >= self._retry_at:
+                self._log.rejoin()
+            raise
+
+    def _follow(self, assignment: Assignment) -> None:
+        """After a rebalance nothing is ours before it is claimed anew."""
+        if assignment.generation == self._generation:
+            return
+        self._generation, self._assigned = assignment
+        self._let_go()
+        self._retry_at = 0.0
+
+    def _is_waiting(self) -> bool:
+        return self.owned.keys() != self._assigned or self._generation == NO_GENERATION
+
+    def _claim(self) -> None:
+        """Take over every assigned partition and have it delivered from its checkpoint."""
+        look = self._look()
+        claimed = {}
+        for partition in sorted(self._assigned):
+            claim = self._store.claim(look.topic_id, partition, watermarks=look.watermarks[partition])
+            before = self._remembered.get(partition)
+            if before is None or (before.epoch, before.next_offset) != (claim.epoch_before, claim.next_offset):
+                self._forget(partition)
+            claimed[partition] = Owned(
+                claim.epoch,
+                claim.next_offset,
+                claim.fact_no_last,
+                set(claim.held),
+                ParkingMeter(claim.parked_offsets, next_offset=claim.next_offset),
+            )
+            self._remembered[partition] = claimed[partition]
+        self.owned = claimed
+        self._log.start({partition: own.next_offset for partition, own in claimed.items()})
+        self._pause_s = 0.0
+        self._observer.ready(sorted(claimed))
+
+    def _look(self) -> TopicLook:
+        look = self._log.look()
+        self._topic_id = look.topic_id
+        self._look_at = self._clock.monotonic() + self.limits.look_every_s
+        return look
+
+    def _wanted(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Those that are ours and not applied yet, up to the first hole of any partition."""
+        expected = {partition: own.next_offset for partition, own in self.owned.items()}
+        work = []
+        for message in messages:
+            partition, offset = message.partition, message.offset
+            wanted = expected.get(partition)
+            if wanted is None or offset < wanted:
+                continue
+            if offset > wanted and (partition, wanted) not in self._holes:
+                return self._read_again(partition, wanted)
+            expected[partition] = offset + 1
+            work.append(message)
+        if self._holes and work:
+            self._holes.clear()
+        return work
+
+    def _read_again(self, partition: int, wanted: int) -> Sequence[Message]:
+        """An offset is missing: believe it (a transaction's marker leaves one) only when seen twice."""
+        self._holes.add((partition, wanted))
+        self._log.start({one: own.next_offset for one, own in self.owned.items()})
+        return ()
+
+    def _hint(self, now: float) -> None:
+        if now >= self._commit_at and self.owned:
+            self._commit_at = now + self.limits.commit_every_s
+            self._log.commit({partition: own.next_offset for partition, own in self.owned.items()})
+
+    def _stand_back(self, code: str, message: str) -> None:
+        """Own nothing until it is claimed anew, after a pause that grows."""
+        self._let_go()
+        self._pause_s = min(max(2 * self._pause_s, self.limits.pause_min_s), self.limits.pause_max_s)
+        pause_s = self._pause_s * (0.5 + self._jitter())
+        self._retry_at = self._clock.monotonic() + pause_s
+        self._observer.hindered(code, message, pause_s=pause_s)
+
+    def _let_go(self) -> None:
+        self.owned = {}
+        self._holes.clear()
+        self._log.start({})
+
+    def _forget(self, partition: int) -> None:
+        self._remembered.pop(partition, None)
+        self.applier.cache.forget(partition)
+
+
+def lag(log: Log, owned: Mapping[int, Owned]) -> dict[int, int]:
+    """Events that each partition holds and we have not applied, as last heard from the broker."""
+    ends = log.ends()
+    return {partition: max(0, ends.get(partition, 0) - own.next_offset) for partition, own in owned.items()}

@@ -1,0 +1,160 @@
+"""What the projector needs from outside: a log to read, a store to write, a clock, and someone to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from chronofact.contracts.projection import Claim, Lines, Step, StoredFact
+
+
+class Message(Protocol):
+    """One message of the facts topic, undecoded; an absent key or value is empty."""
+
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def key(self) -> bytes: ...
+    @property
+    def value(self) -> bytes: ...
+    @property
+    def appended_at(self) -> int:
+        """By the broker, in microseconds since 1970."""
+        ...
+
+
+class Assignment(NamedTuple):
+    """Partitions of this member; ``generation`` changes with every rebalance, even to the same partitions."""
+
+    generation: int
+    partitions: frozenset[int]
+
+
+class TopicLook(NamedTuple):
+    """The topic as the broker has it now: its id, and each partition's first and next offset."""
+
+    topic_id: bytes
+    watermarks: Mapping[int, tuple[int, int]]
+
+
+class Log(Protocol):
+    """The facts topic, read as a member of a group. An assigned partition is silent until ``start`` names it."""
+
+    def poll(self, *, events_max: int, wait_s: float) -> Sequence[Message]:
+        """Up to ``events_max`` messages, each partition's in offset order; waits up to ``wait_s`` for the first.
+
+        Has to be called at least every few minutes, also with nothing started, to stay in the group.
+
+        Raises:
+            Transient: the membership broke; ``rejoin``.
+            Unfit: the topic is gone or lacks the offset to go on from; ``rejoin`` once that is settled.
+        """
+        ...
+
+    def assignment(self) -> Assignment:
+        """As of the last ``poll``."""
+        ...
+
+    def look(self) -> TopicLook:
+        """Asks the broker about the topic, and refuses one that differs from the catalogue.
+
+        Raises:
+            Unfit: the topic is not as it must be, or not the one first seen.
+            Transient: the broker can't be asked.
+        """
+        ...
+
+    def start(self, next_offsets: Mapping[int, int]) -> None:
+        """From now on deliver these partitions, from these offsets, and no others; {} is silence."""
+        ...
+
+    def ends(self) -> Mapping[int, int]:
+        """The end of each started partition as last heard, without asking the broker."""
+        ...
+
+    def commit(self, next_offsets: Mapping[int, int]) -> None:
+        """Tell the group how far we are; a hint, neither awaited nor checked."""
+        ...
+
+    def rejoin(self) -> None:
+        """Leave the group and join it anew."""
+        ...
+
+    def close(self) -> None:
+        """Leave."""
+        ...
+
+
+class Batch(Protocol):
+    """One transaction; leaving the context commits it, an exception rolls it back."""
+
+    def advance(self, topic_id: bytes, steps: Sequence[Step]) -> Mapping[int, int]:
+        """Lock and move the checkpoints, in partition order; tells each one's next offset before.
+
+        Raises:
+            Fenced: an epoch is not ours any more.
+        """
+        ...
+
+    def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
+        """Those of the facts that are known, with all their events."""
+        ...
+
+    def write(self, lines: Lines) -> None:
+        """Add all lines, and announce the new position for when it is committed.
+
+        Raises:
+            ConstraintBroken: some line can never be written.
+        """
+        ...
+
+
+class Store(Protocol):
+    """One projection in the database. Every call may raise ``Transient`` or ``Unfit``."""
+
+    def claim(self, topic_id: bytes, partition: int, *, watermarks: tuple[int, int]) -> Claim:
+        """Become the partition's owner, in a transaction of its own.
+
+        Raises:
+            Unfit: the checkpoint is of another topic, or the broker does not hold all that it counts.
+        """
+        ...
+
+    def begin(self) -> AbstractContextManager[Batch]:
+        """Start a batch."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+class Clock(Protocol):
+    """Time as the loop sees it."""
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        ...
+
+    def micros(self) -> int:
+        """Wall time in microseconds since 1970."""
+        ...
+
+
+class Observer(Protocol):
+    """Who is told how it goes: health, metrics, log."""
+
+    def hindered(self, code: str, message: str, *, pause_s: float) -> None:
+        """Nothing goes on until what is named has passed."""
+        ...
+
+    def ready(self, partitions: Sequence[int]) -> None:
+        """Every assigned partition is owned and read."""
+        ...
+
+    def beat(self) -> None:
+        """The loop is alive."""
+        ...
