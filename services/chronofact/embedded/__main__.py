@@ -12,43 +12,47 @@ import argparse
 import fcntl
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from chronofact.embedded.errors import EmbeddedError
 from chronofact.embedded.stack import Addresses, Stack
-from chronofact.runtime.lifecycle import stop_on_signals
+from chronofact.runtime.lifecycle import interrupt_on_signals
 
 LOOK_S = 0.5
 NAMES = ("writer", "reader", "reconciler", "projector", "kafka", "postgres")
 
 
 def main() -> int:
-    """Run until a signal, the end of use, or the death of a server (exit code 1)."""
+    """Run until a signal or the end of use."""
     parser = argparse.ArgumentParser(prog="python -m chronofact.embedded")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--while-used", type=Path)
     options = parser.parse_args()
     try:
-        return _run(options.data, options.while_used)
+        with interrupt_on_signals():
+            _run(Stack(options.data), options.while_used)
+    except KeyboardInterrupt:
+        return 0
     except EmbeddedError as error:
         print(error, error.remedy, sep="\n", file=sys.stderr)
         return 1
+    return 0
 
 
-def _run(data: Path, used: Path | None) -> int:
+def _run(stack: Stack, used: Path | None) -> None:
     is_wanted = _always if used is None else _is_used(used)
-    stack = Stack(data)
-    with stop_on_signals() as stopping, stack as addresses:
+    with stack as addresses:
         _publish(stack, addresses)
         try:
-            while not stopping.wait(LOOK_S) and is_wanted():
-                if dead := stack.dead():
-                    print(f"died: {', '.join(dead)}", file=sys.stderr)
-                    return 1
+            while is_wanted():
+                time.sleep(LOOK_S)
+                for unit in stack.units.values():
+                    if happened := unit.tick():
+                        print(happened, file=sys.stderr)
         finally:
             stack.folder.stack_file.unlink(missing_ok=True)
-    return 0
 
 
 def _always() -> bool:

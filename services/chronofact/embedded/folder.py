@@ -45,7 +45,7 @@ class DataFolder:
 
         When the owner is gone and only its processes are still stopping, waits for them.
         """
-        self._make()
+        self.make()
         lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         deadline = time.monotonic() + leftover_timeout_s
         while not _lock(lock):
@@ -58,7 +58,8 @@ class DataFolder:
         os.pwrite(lock, f"{os.getpid()} {_started_at(os.getpid())}".encode(), 0)
         self._lock_fd = lock
 
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Make the folder and its logs."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self.logs.mkdir(exist_ok=True)

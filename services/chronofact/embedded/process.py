@@ -23,7 +23,7 @@ class Command:
     log: Path
     environ: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
-    stop_timeout_s: float = 15.0
+    stop_timeout_s: float = 7.0
     user: tuple[int, int] | None = None
     working_folder: Path | None = None
 

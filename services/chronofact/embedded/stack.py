@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from chronofact.embedded import server_user
 from chronofact.embedded.cache import cache_folder
+from chronofact.embedded.errors import EmbeddedError
 from chronofact.embedded.folder import DataFolder
 from chronofact.embedded.jars import ensure_jars
 from chronofact.embedded.kafka import KafkaNode
 from chronofact.embedded.ports import choose_ports
 from chronofact.embedded.postgres import PostgresServer, new_password
 from chronofact.embedded.process import KeptProcess
+from chronofact.embedded.unit import Unit
 
+# With a port base: base, base + 1, ... in this order.
 PORT_NAMES = ("writer", "reader", "reconciler", "projector", "kafka", "postgres", "controller")
 
 Report = Callable[[str], None]
@@ -34,8 +37,8 @@ class Addresses:
 class Stack:
     """Kafka and Postgres of one data folder.
 
-    `with Stack(folder) as addresses:` starts both. An address given in `external` is used as it is, and nothing
-    is started for it.
+    `with Stack(folder) as addresses:` starts both. An address given in `external` is used as it is,
+    and nothing is started for it.
     """
 
     def __init__(
@@ -48,10 +51,11 @@ class Stack:
     ) -> None:
         self.folder = DataFolder(data)
         self.ports: dict[str, int] = {}
+        self.units: dict[str, Unit] = {}
         self._external = external or Addresses()
         self._port_base = port_base
         self._report = report
-        self._running: dict[str, KeptProcess] = {}
+        self._is_abandoned = False
 
     def __enter__(self) -> Addresses:
         return self.start()
@@ -80,18 +84,26 @@ class Stack:
         self.folder.write("ports.json", dict(self.ports))
 
     def _start_servers(self, *, kafka: bool, postgres: bool) -> Addresses:
-        """Both at once; each takes seconds, mostly of waiting."""
-        outside = self._external
-        with ThreadPoolExecutor(2) as pool:
-            own_kafka = pool.submit(self._start_kafka) if kafka and not outside.kafka else None
-            own_postgres = pool.submit(self._start_postgres) if postgres and not outside.postgres else None
-        return Addresses(
-            own_kafka.result() if own_kafka else outside.kafka,
-            own_postgres.result() if own_postgres else outside.postgres,
-        )
+        """Both at once; an interrupt meanwhile ends both soon."""
+        pool = ThreadPoolExecutor(2)
+        starts: dict[str, Future[str]] = {}
+        if kafka and not self._external.kafka:
+            starts["kafka"] = pool.submit(self._start_kafka)
+        if postgres and not self._external.postgres:
+            starts["postgres"] = pool.submit(self._start_postgres)
+        try:
+            wait(starts.values())
+        except BaseException:
+            self._is_abandoned = True
+            for unit in list(self.units.values()):
+                unit.ask_to_stop()
+            raise
+        finally:
+            pool.shutdown()
+        own = {name: start.result() for name, start in starts.items()}
+        return Addresses(own.get("kafka", self._external.kafka), own.get("postgres", self._external.postgres))
 
     def _start_kafka(self) -> str:
-        self._report("fetching Kafka")
         jars = ensure_jars(cache_folder(), self._report_fetch)
         node = KafkaNode(
             folder=self.folder.path / "kafka",
@@ -100,16 +112,15 @@ class Stack:
             port=self.ports["kafka"],
             controller_port=self.ports["controller"],
         )
-        self._report("preparing Kafka")
+        self._step("preparing Kafka")
         node.prepare()
-        self._report("starting Kafka")
-        process = self._running["kafka"] = node.start([self.folder.lock_fd])
-        node.wait_ready(process)
-        self._report("Kafka is ready")
+        self._step("starting Kafka")
+        node.wait_ready(self._launch("kafka", lambda: node.start([self.folder.lock_fd])))
+        self._step("Kafka is ready")
         return node.bootstrap
 
     def _report_fetch(self, done_bytes: int, total_bytes: int) -> None:
-        self._report(f"fetching Kafka: {done_bytes / 1e6:.0f} of {total_bytes / 1e6:.0f} MB")
+        self._step(f"fetching Kafka, once: {done_bytes / 1e6:.0f} of {total_bytes / 1e6:.0f} MB")
 
     def _start_postgres(self) -> str:
         server = PostgresServer(
@@ -119,14 +130,25 @@ class Stack:
             password=self._password(),
             user=server_user.server_user(),
         )
-        self._report("preparing Postgres")
-        for opened in server.prepare():
-            self._report(f"the server's user may now pass through {opened}")
-        self._report("starting Postgres")
-        process = self._running["postgres"] = server.start([self.folder.lock_fd])
-        server.wait_ready(process)
-        self._report("Postgres is ready")
+
+        def launch() -> KeptProcess:
+            for opened in server.prepare():
+                self._report(f"let Postgres's user pass through {opened}")
+            return server.start([self.folder.lock_fd])
+
+        self._step("starting Postgres")
+        server.wait_ready(self._launch("postgres", launch))
+        self._step("Postgres is ready")
         return server.address
+
+    def _launch(self, name: str, launch: Callable[[], KeptProcess]) -> KeptProcess:
+        unit = self.units[name] = Unit(name, launch)
+        return unit.start()
+
+    def _step(self, step: str) -> None:
+        if self._is_abandoned:
+            raise EmbeddedError("the start was given up")
+        self._report(step)
 
     def _password(self) -> str:
         kept = self.folder.read("password.json").get("postgres")
@@ -136,19 +158,11 @@ class Stack:
         self.folder.write("password.json", {"postgres": fresh})
         return fresh
 
-    def dead(self) -> list[str]:
-        """Names of started servers that have left by themselves."""
-        return [name for name, process in self._running.items() if process.exit_code() is not None]
-
-    def pids(self) -> dict[str, int]:
-        """Pid of each server's keeper."""
-        return {name: process.pid for name, process in self._running.items()}
-
     def stop(self) -> None:
         """Stop what was started, cleanly, and give the folder up; again is harmless."""
-        for process in self._running.values():
-            process.ask_to_stop()
-        for process in self._running.values():
-            process.stop()
-        self._running.clear()
+        for unit in self.units.values():
+            unit.ask_to_stop()
+        for unit in self.units.values():
+            unit.stop()
+        self.units.clear()
         self.folder.release()

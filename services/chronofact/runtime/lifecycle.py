@@ -25,6 +25,25 @@ def stop_on_signals() -> Iterator[threading.Event]:
 
 
 @contextmanager
+def interrupt_on_signals() -> Iterator[None]:
+    """The first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt, later ones are ignored; main thread only."""
+    is_told = False
+
+    def interrupt(_number: int, _frame: object) -> None:
+        nonlocal is_told
+        if not is_told:
+            is_told = True
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stop_loop_on_signals() -> Iterator[asyncio.Event]:
     """The same for a running event loop."""
     stopping = asyncio.Event()

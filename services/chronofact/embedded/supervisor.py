@@ -1,0 +1,172 @@
+"""Runs the services beside Kafka and Postgres: ready before we say so, started again when they die."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chronofact.embedded.errors import EmbeddedError
+from chronofact.embedded.folder import DataFolder
+from chronofact.embedded.ports import LOOPBACK
+from chronofact.embedded.process import Command, KeptProcess
+from chronofact.embedded.stack import Addresses, Report, Stack
+from chronofact.embedded.unit import Unit
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+HEAD_START_S = 3.0
+LOOK_S = 0.1
+DEATHS_AT_START_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service, run as `python -m chronofact.<name>`; `port_option` tells it where to listen."""
+
+    name: str
+    port_option: str
+
+    @property
+    def module(self) -> str:
+        """What is run."""
+        return f"chronofact.{self.name}"
+
+    @property
+    def exists(self) -> bool:
+        """Whether this installation has it."""
+        try:
+            return importlib.util.find_spec(f"{self.module}.__main__") is not None
+        except ModuleNotFoundError:
+            return False
+
+
+# In the order of stopping: first what takes work, then what passes it on, last what answers.
+SERVICES = (
+    Service("writer", "CHRONOFACT_WRITER_PORT"),
+    Service("projector", "CHRONOFACT_PROJECTOR_PORT"),
+    Service("reader", "CHRONOFACT_READER_PORT"),
+)
+
+
+class Supervisor:
+    """The services of one stack; `start` returns when all are ready, `tick` keeps all running."""
+
+    def __init__(self, stack: Stack, addresses: Addresses, environ: Mapping[str, str], report: Report) -> None:
+        self._stack = stack
+        self._report = report
+        self._environ = service_environ(stack.folder, addresses, stack.ports, environ)
+        self.services = tuple(service for service in SERVICES if service.exists)
+        self._units = {one.name: Unit(one.name, self._launcher(one)) for one in self.services}
+
+    def _launcher(self, service: Service) -> _Launch:
+        folder = self._stack.folder
+        command = Command(
+            name=service.name,
+            arguments=[sys.executable, "-m", service.module],
+            log=folder.logs / f"{service.name}.log",
+            environ=self._environ,
+            stop_timeout_s=STOP_TIMEOUT_S,
+        )
+        return _Launch(command, folder)
+
+    def start(self) -> None:
+        """Launch all and wait until each is ready; raises EmbeddedError with a reason when one isn't."""
+        for unit in self._units.values():
+            unit.start()
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        for service in self.services:
+            self._wait_ready(service, deadline)
+            self._report(f"{service.name} is ready")
+
+    def _wait_ready(self, service: Service, deadline: float) -> None:
+        unit = self._units[service.name]
+        while (why := why_not_ready(self._stack.ports[service.name])) is not None:
+            if unit.deaths >= DEATHS_AT_START_MAX or time.monotonic() > deadline:
+                log = self._stack.folder.logs / f"{service.name}.log"
+                raise EmbeddedError(f"the {service.name} is not ready: {why}", remedy=f"look into {log}")
+            self.tick()
+            time.sleep(LOOK_S)
+
+    def tick(self) -> None:
+        """Start again what has died; call it a few times a second."""
+        for unit in (*self._stack.units.values(), *self._units.values()):
+            if happened := unit.tick():
+                self._report(happened)
+
+    def stop(self) -> None:
+        """Stop the services in order: the first gets a head start, then all, each within its time."""
+        units = list(self._units.values())
+        for unit in units[:1]:
+            unit.ask_to_stop()
+            _wait_for(unit, HEAD_START_S)
+        for unit in units[1:]:
+            unit.ask_to_stop()
+        for unit in units:
+            unit.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    command: Command
+    folder: DataFolder
+
+    def __call__(self) -> KeptProcess:
+        return KeptProcess(self.command, [self.folder.lock_fd])
+
+
+def _wait_for(unit: Unit, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while unit.is_alive and time.monotonic() < deadline:
+        time.sleep(LOOK_S / 4)
+
+
+def service_environ(
+    folder: DataFolder,
+    addresses: Addresses,
+    ports: Mapping[str, int],
+    environ: Mapping[str, str] = os.environ,
+) -> dict[str, str]:
+    """The environment that a service of this stack is configured by; what the caller set stays."""
+    defaults = {
+        # Nobody but this machine can reach the listeners.
+        "CHRONOFACT_AUTH": "off",
+        # A stack has to be down within 20 s, services and servers together.
+        "CHRONOFACT_DRAIN_TIMEOUT_S": "9",
+        "CHRONOFACT_DELIVERY_TIMEOUT_S": "8",
+    }
+    ours = {
+        "CHRONOFACT_KAFKA": addresses.kafka or "",
+        "CHRONOFACT_POSTGRES": addresses.postgres or "",
+        "CHRONOFACT_DATA": str(folder.path),
+        "CHRONOFACT_WRITER_HOST": LOOPBACK,
+        "CHRONOFACT_READER_HOST": LOOPBACK,
+        "CHRONOFACT_PROJECTOR_HOST": LOOPBACK,
+        **{one.port_option: str(ports[one.name]) for one in SERVICES},
+    }
+    return {**defaults, **environ, **ours}
+
+
+def why_not_ready(port: int, timeout_s: float = 2.0) -> str | None:
+    """None when `/readyz` on that port says yes, else its reason."""
+    link = http.client.HTTPConnection(LOOPBACK, port, timeout=timeout_s)
+    try:
+        link.request("GET", "/readyz")
+        answer = link.getresponse()
+        body = answer.read(10_000).decode(errors="replace")
+    except (OSError, http.client.HTTPException) as error:
+        return f"no answer ({error})"
+    finally:
+        link.close()
+    return None if answer.status == http.client.OK else body
+
+
+def service_addresses(ports: Mapping[str, int], services: Sequence[Service]) -> dict[str, str | None]:
+    """URL of each service, None for those that don't run."""
+    running = {one.name for one in services}
+    names = ("writer", "reader", "reconciler", "projector")
+    return {name: f"http://{LOOPBACK}:{ports[name]}" if name in running else None for name in names}
