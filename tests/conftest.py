@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.integration.fixtures_stack"]
+
 TESTS = Path(__file__).parent
 
 TIMEOUT_S = {

@@ -1,6 +1,6 @@
 """Kafka and Postgres alone, without the services, for development and tests.
 
-    python -m chronofact.embedded --data DIR [--while-used FILE]
+    python -m chronofact.embedded --data DIR [--while-used FILE] [--throwaway]
 
 Writes their addresses into `stack.json` of the folder. With `--while-used` it leaves once nobody holds a shared
 lock on that file any more, so that test processes that die take it along.
@@ -29,10 +29,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m chronofact.embedded")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--while-used", type=Path)
+    parser.add_argument("--throwaway", action="store_true", help="wait for no disk; for tests")
     options = parser.parse_args()
     try:
         with interrupt_on_signals():
-            _run(Stack(options.data), options.while_used)
+            _run(Stack(options.data, is_durable=not options.throwaway), options.while_used)
     except KeyboardInterrupt:
         return 0
     except EmbeddedError as error:

@@ -54,6 +54,12 @@ log_checkpoints = off
 log_line_prefix = '%m [%p] '
 """
 
+# Data of a test run are thrown away with it, so nothing is lost if the machine stops.
+THROWAWAY = """\
+fsync = off
+full_page_writes = off
+"""
+
 ACCESS = """\
 # Written anew at each start.
 host all all {host}/32 scram-sha-256
@@ -77,6 +83,7 @@ class PostgresServer:
     port: int
     password: str
     user: tuple[int, int] | None
+    is_durable: bool = True
 
     @property
     def address(self) -> str:
@@ -99,7 +106,8 @@ class PostgresServer:
         if not self.data.exists():
             self._make_data()
         self._clear_leftover()
-        self._write("postgresql.conf", SETTINGS.format(host=LOOPBACK, port=self.port))
+        settings = SETTINGS.format(host=LOOPBACK, port=self.port)
+        self._write("postgresql.conf", settings if self.is_durable else settings + THROWAWAY)
         self._write("pg_hba.conf", ACCESS.format(host=LOOPBACK))
         return opened
 

@@ -38,7 +38,7 @@ class Stack:
     """Kafka and Postgres of one data folder.
 
     `with Stack(folder) as addresses:` starts both. An address given in `external` is used as it is,
-    and nothing is started for it.
+    and nothing is started for it. `is_durable=False` is for tests: Postgres then waits for no disk.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Stack:
         *,
         external: Addresses | None = None,
         port_base: int | None = None,
+        is_durable: bool = True,
         report: Report = lambda _step: None,
     ) -> None:
         self.folder = DataFolder(data)
@@ -54,6 +55,7 @@ class Stack:
         self.units: dict[str, Unit] = {}
         self._external = external or Addresses()
         self._port_base = port_base
+        self._is_durable = is_durable
         self._report = report
         self._is_abandoned = False
 
@@ -129,6 +131,7 @@ class Stack:
             port=self.ports["postgres"],
             password=self._password(),
             user=server_user.server_user(),
+            is_durable=self._is_durable,
         )
 
         def launch() -> KeptProcess:
