@@ -1,0 +1,133 @@
+-- The longest stretch around valid_at whose lanes hold the same values, or, where none is eligible, give the same
+-- least reason. Lanes are complete wherever lane 0 is silent, many-valued or a crowd.
+create function {schema}.lanes_run(
+    fact_no bigint,
+    valid_at timestamptz,
+    system_as_of timestamptz,
+    out valid_from timestamptz,
+    out valid_to timestamptz
+)
+language sql stable parallel safe
+as $$
+    with known as (
+        select t.lane, t.kind, t.reason, t.known_from, t.event_seq, tstzrange(t.valid_from, t.valid_to) as stretch
+        from {schema}.timeline as t
+        where
+            t.fact_no = lanes_run.fact_no
+            and t.lane > 0
+            and t.known_from <= coalesce(lanes_run.system_as_of, 'infinity')
+    ),
+
+    shown as (
+        select
+            k.lane,
+            k.kind,
+            k.reason,
+            k.stretch::tstzmultirange - coalesce(
+                (
+                    select range_agg(newer.stretch)
+                    from known as newer
+                    where newer.lane = k.lane and (newer.known_from, newer.event_seq) > (k.known_from, k.event_seq)
+                ),
+                '{}'
+            ) as stretches
+        from known as k
+    ),
+
+    said as (
+        select null::smallint as reason, range_agg(s.stretches) as stretches
+        from shown as s
+        inner join {schema}.version as v on v.fact_no = lanes_run.fact_no and s.lane = v.version_no
+        where s.kind = 1
+        group by v.value_hash
+        union all
+        select s.reason, range_agg(s.stretches)
+        from shown as s
+        where s.kind = 0 and s.reason is not null
+        group by s.reason
+    ),
+
+    here as (
+        select
+            coalesce(bool_or(s.reason is null), false) as has_value,
+            min(s.reason) as reason
+        from said as s
+        where s.stretches @> lanes_run.valid_at
+    ),
+
+    -- what must go on, and what must not begin
+    bound as (
+        select s.stretches @> lanes_run.valid_at as goes_on, one.stretch
+        from said as s
+        cross join here as h
+        cross join lateral unnest(s.stretches) as one (stretch)
+        where s.reason is null or (not h.has_value and s.reason <= h.reason)
+    )
+
+    select
+        nullif(greatest(
+            max(coalesce(lower(b.stretch), '-infinity')) filter (
+                where b.goes_on and b.stretch @> lanes_run.valid_at
+            ),
+            max(upper(b.stretch)) filter (where not b.goes_on and upper(b.stretch) <= lanes_run.valid_at)
+        ), '-infinity'),
+        nullif(least(
+            min(coalesce(upper(b.stretch), 'infinity')) filter (
+                where b.goes_on and b.stretch @> lanes_run.valid_at
+            ),
+            min(lower(b.stretch)) filter (where not b.goes_on and lower(b.stretch) > lanes_run.valid_at)
+        ), 'infinity')
+    from bound as b
+$$;
+
+-- The longest stretch of lane 0 around valid_at with this answer: stretches newest first, each shown where no newer
+-- one lies over it, until all between the nearest other answers has been seen.
+create function {schema}.run_around(
+    fact_no bigint,
+    valid_at timestamptz,
+    system_as_of timestamptz,
+    kind smallint,
+    reason smallint,
+    answer_key uuid,
+    within tstzrange, -- known not to reach further
+    out valid_from timestamptz,
+    out valid_to timestamptz
+)
+returns setof record
+language plpgsql stable parallel safe rows 1
+as $$
+declare
+    t record;
+    seen tstzmultirange := '{}';
+    other tstzmultirange;
+    region tstzrange := within;
+begin
+    for t in
+        select tl.kind, tl.reason, tl.answer_key, tl.versions, tstzrange(tl.valid_from, tl.valid_to) as stretch
+        from {schema}.timeline as tl
+        where
+            tl.fact_no = run_around.fact_no
+            and tl.lane = 0
+            and tl.known_from <= coalesce(run_around.system_as_of, 'infinity')
+            and tstzrange(tl.valid_from, tl.valid_to) && within
+        order by tl.known_from desc, tl.event_seq desc
+    loop
+        if t.kind <> kind or t.reason is distinct from reason or t.answer_key is distinct from answer_key then
+            other := (t.stretch * region)::tstzmultirange - seen;
+            if t.kind = 2 and kind = 2 and t.versions is null and not isempty(other) then
+                return query select * from {schema}.lanes_run(fact_no, valid_at, system_as_of);
+                return;
+            end if;
+            region := tstzrange(
+                coalesce(upper(other * tstzrange(null, valid_at)::tstzmultirange), lower(region)),
+                coalesce(lower(other * tstzrange(valid_at, null)::tstzmultirange), upper(region))
+            );
+        end if;
+        seen := seen + t.stretch::tstzmultirange;
+        exit when seen @> region;
+    end loop;
+    valid_from := lower(region);
+    valid_to := upper(region);
+    return next;
+end;
+$$;
