@@ -1,0 +1,114 @@
+"""The closed list of error codes: what each means and the HTTP status of a request that it refuses as a whole."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+_COMMAND: Final = {
+    # shape
+    "command_not_object": "A command is a JSON object.",
+    "field_missing": "A required field is absent.",
+    "field_unknown": "A field that no command of this type has.",
+    "field_type": "A field has the wrong JSON type.",
+    "field_value": "A field is none of the words that it may be.",
+    "field_empty": "A field is empty.",
+    "field_too_long": "A field is longer than its limit.",
+    "type_unknown": "`type` names no command.",
+    # JSON that can't be kept as it is
+    "json_key_repeated": "An object names a key twice, and which one counts would be a guess.",
+    "number_not_finite": "NaN, an infinity, or a number beyond a double, like 1e400.",
+    "integer_unsafe": "An integer beyond 2^53 would change in canonical JSON; send it as a string.",
+    "nesting_too_deep": "Arrays and objects nest deeper than 64.",
+    "surrogate_lone": "A text has a lone surrogate, which is not valid Unicode.",
+    "nul_character": "A text has the character U+0000, which Postgres can't hold.",
+    "value_too_large": "The value's canonical JSON is larger than 64 KiB.",
+    # time
+    "instant_malformed": "Not an RFC 3339 instant of the calendar.",
+    "offset_missing": "An instant has no offset from UTC.",
+    "leap_second": "An instant has second 60.",
+    "year_out_of_range": "An instant's year is outside 0001 to 9999 in UTC.",
+    "interval_empty": "`valid_from` and `valid_to` are equal.",
+    "interval_reversed": "`valid_to` is before `valid_from`.",
+    "recorded_at_in_future": "`recorded_at` is later than the writer's clock plus 5 minutes.",
+    "import_not_allowed": "`recorded_at` needs the role `import`.",
+    # identity
+    "key_empty": "`key` is empty.",
+    "key_too_long": "`key` is longer than 200 bytes.",
+    "key_malformed": "`key` is not words of a-z, 0-9 and _ joined by single '.', '/' or '-'.",
+    "scope_malformed": "`scope` is not a known kind, a colon and a key.",
+    "scope_kind_unknown": "`scope` is of a kind that is not declared.",
+    "scope_too_long": "`scope` is longer than 512 bytes.",
+    "scope_not_covered": "The credential does not cover this scope.",
+    "id_malformed": "Not a UUID of 36 characters.",
+    # claims
+    "source_hash_missing": "`source` has neither `hash` nor `text`.",
+    "source_hash_malformed": "`source.hash` is not 64 hexadecimal digits.",
+    "source_hash_differs": "`source.hash` is not the SHA-256 of `source.text`.",
+    "confidence_out_of_range": "`confidence` is not between 0 and 1.",
+    "cardinality_declared": "The key is declared with another cardinality.",
+    "supersedes_itself": "A version can't supersede itself.",
+    "supersedes_too_many": "An assertion supersedes at most 100 versions.",
+    "revoke_names_one": "`revoke` names a version or an event, and exactly one of them.",
+    "pair_of_one": "A decision or relation is about two different versions.",
+    "keep_not_in_pair": "`keep` is neither of the two versions.",
+    "newer_not_in_pair": "`newer_version_id` is neither of the two versions.",
+    "newer_missing": "The relation `supersedes` needs `newer_version_id`.",
+    "newer_not_allowed": "Only the relation `supersedes` has a `newer_version_id`.",
+}
+_REQUEST: Final = {
+    "json_malformed": (400, "The body is not JSON, or is cut short."),
+    "body_empty": (400, "The body is empty."),
+    "encoding_not_utf8": (400, "The body is not UTF-8."),
+    "parameter_unknown": (400, "A query parameter that this call does not have."),
+    "parameter_malformed": (400, "A query parameter or header is not of its form."),
+    "parameter_missing": (400, "A required query parameter or header is absent."),
+    "position_malformed": (400, "Not a position that this service gave."),
+    "position_of_other_topic": (400, "The position is of another topic than the one that is read."),
+    "token_missing": (401, "No `Authorization: Bearer` header."),
+    "token_unknown": (401, "The bearer token is not known."),
+    "role_missing": (403, "The credential lacks the role that this call needs."),
+    "tenant_not_covered": (403, "The credential is of another tenant than `X-Tenant-Id` names."),
+    "not_found": (404, "No such address or thing."),
+    "method_not_allowed": (405, "The address does not take this method."),
+    "body_too_large": (413, "The body is larger than its limit."),
+    "commands_too_many": (413, "More commands than one request may have."),
+    "content_type_unsupported": (415, "Neither `application/json` nor `application/x-ndjson`."),
+    "content_encoding_unsupported": (415, "Bodies come uncompressed."),
+    "queue_full": (429, "No room for the whole request now; nothing was sent."),
+    "outcome_unknown": (503, "Kafka did not acknowledge in time; the outcome is unknown, and sending again is safe."),
+    "shutting_down": (503, "The service is about to stop; nothing was sent."),
+    "internal": (500, "A fault of ours; it is in the log."),
+}
+_SURROUNDINGS: Final = {
+    "starting": "The service has not looked at its surroundings yet.",
+    "kafka_unreachable": "Kafka can't be reached.",
+    "kafka_consumer": "Kafka's consumer has to join anew.",
+    "topic_missing": "The topic does not exist.",
+    "topic_recreated": "The topic was deleted and created anew.",
+    "partition_count_differs": "The topic has another number of partitions than the catalogue.",
+    "cleanup_policy_differs": "The topic is compacted, which destroys history.",
+    "retention_limited": "The topic forgets by age or size.",
+    "timestamp_type_differs": "The topic does not stamp messages with the broker's append time.",
+    "message_size_limited": "The topic takes only smaller messages than ours.",
+    "topic_config_differs": "The topic is configured in another way than the catalogue.",
+    "log_truncated": "The topic has lost its first messages.",
+    "offset_out_of_range": "The topic no longer holds the offset to go on from.",
+    "event_undecodable": "A message of the log is no event that this version can read.",
+}
+
+CODES: Final = MappingProxyType(
+    {
+        **_COMMAND,
+        **{code: meaning for code, (_, meaning) in _REQUEST.items()},
+        **_SURROUNDINGS,
+    }
+)
+"""Every code with its meaning."""
+
+
+def status_of(code: str) -> int:
+    """The HTTP status of a request refused as a whole: 422 for what is wrong with a command, 503 for the surroundings."""
+    if code in _REQUEST:
+        return _REQUEST[code][0]
+    return 503 if code in _SURROUNDINGS else 422

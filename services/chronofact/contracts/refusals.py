@@ -1,0 +1,51 @@
+"""What pydantic found wrong, in the words of the closed list; the value that was wrong is never repeated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import ValidationError
+
+from chronofact.domain.errors import Rejected
+
+_SAYABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
+
+_BY_TYPE: Final = {
+    "missing": ("field_missing", "the field is required"),
+    "extra_forbidden": ("field_unknown", "no command of this type has such a field"),
+    "literal_error": ("field_value", "the field is none of the words that it may be"),
+    "string_too_short": ("field_empty", "the field is empty"),
+    "string_too_long": ("field_too_long", "the field is longer than its limit"),
+    "too_long": ("supersedes_too_many", "supersedes names at most 100 versions"),
+    "string_pattern_mismatch": ("nul_character", "text has the character U+0000, which Postgres can't hold"),
+    "string_unicode": ("surrogate_lone", "text has a lone surrogate, which is not valid Unicode"),
+    "greater_than_equal": ("confidence_out_of_range", "confidence is between 0 and 1"),
+    "less_than_equal": ("confidence_out_of_range", "confidence is between 0 and 1"),
+    "finite_number": ("number_not_finite", "NaN and infinities are not JSON numbers"),
+    "union_tag_not_found": ("field_missing", "type says which command it is"),
+    "union_tag_invalid": ("type_unknown", "type names no command"),
+}
+_OF_TYPE: Final = frozenset({"union_tag_not_found", "union_tag_invalid"})
+
+
+def refusal_of(error: ValidationError) -> Rejected:
+    """The first thing that is wrong, as a refusal."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    code, message = _BY_TYPE.get(found["type"], ("field_type", "the field has the wrong JSON type"))
+    field = "type" if found["type"] in _OF_TYPE else _field(found["loc"])
+    return Rejected(code, message, field=field)
+
+
+def sayable(field: str | None) -> str | None:
+    """A field's name as far as it can be repeated: names of ours can, a caller's only when it looks like one."""
+    return field if field is None or _SAYABLE.fullmatch(field) else None
+
+
+def _field(loc: Sequence[int | str]) -> str | None:
+    # the first part is the command's tag; parts that are no field names tell which branch of a union was tried
+    return (
+        ".".join(part for part in loc[1:] if isinstance(part, str) and _SAYABLE.fullmatch(part) and part[0].islower())
+        or None
+    )

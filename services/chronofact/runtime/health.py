@@ -1,0 +1,45 @@
+"""Why a process is not ready, by name; each part of it says so for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chronofact.runtime.failures import Transient, Unfit
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What keeps the process from serving, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str | None = None
+
+
+class Health:
+    """Ready once every named part is."""
+
+    def __init__(self, *parts: str) -> None:
+        starting = Reason("starting", "has not looked at its surroundings yet")
+        self._reasons: dict[str, Reason | None] = dict.fromkeys(parts, starting)
+
+    def ready(self, part: str) -> None:
+        """Nothing keeps this part from serving."""
+        self._reasons[part] = None
+
+    def hindered(self, part: str, failure: Transient | Unfit | Reason) -> None:
+        """This part can't serve until what is named has passed."""
+        self._reasons[part] = failure if isinstance(failure, Reason) else reason_of(failure)
+
+    def why(self, part: str) -> Reason | None:
+        """What hinders a part."""
+        return self._reasons[part]
+
+    def reasons(self) -> dict[str, Reason]:
+        """What hinders, by part; empty when ready."""
+        return {part: reason for part, reason in self._reasons.items() if reason is not None}
+
+
+def reason_of(failure: Transient | Unfit) -> Reason:
+    """A failure as a reason."""
+    return Reason(failure.code, str(failure), failure.remedy if isinstance(failure, Unfit) else None)

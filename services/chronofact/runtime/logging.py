@@ -1,0 +1,58 @@
+"""Logs as JSON lines on stderr, from a closed list of events; never a value or text of a fact."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Final
+
+import structlog
+
+LOG_EVENTS: Final = {
+    "started": "The process serves; where, and under which version.",
+    "stopping": "A signal came; what was taken is finished.",
+    "stopped": "Everything was handed over.",
+    "hindered": "Something outside is away or not as it must be; requests are refused until it passes.",
+    "recovered": "What hindered has passed.",
+    "request_failed": "A fault of ours while answering; the place in the code, not what was asked.",
+    "outcome_unknown": "Kafka did not acknowledge a request in time.",
+    "library": "A library's own message.",
+}
+"""Every event that is logged, with the reason it exists."""
+
+
+def configure_logging(service: str, level: str = "info") -> None:
+    """One JSON line an event: at, level, service, event, and what the event names."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+            structlog.processors.JSONRenderer(sort_keys=True),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    structlog.contextvars.bind_contextvars(service=service)
+    logging.basicConfig(handlers=[_ToStructlog()], level=max(number, logging.WARNING), force=True)
+
+
+def place_of(error: BaseException) -> str:
+    """Where an exception was raised, without its message, which might hold what a caller sent."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+    return f"{type(error).__name__} at {where}"
+
+
+class _ToStructlog(logging.Handler):
+    """Libraries' messages by their template: their arguments might hold what a caller sent."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, Any] = {"library": record.name, "message": str(record.msg)}
+        if record.exc_info is not None and record.exc_info[1] is not None:
+            fields["error"] = place_of(record.exc_info[1])
+        structlog.get_logger().log(record.levelno, "library", **fields)
