@@ -50,7 +50,8 @@ class Calls:
         sent: Position | None = None
         while batch := list(islice(pending, BATCH_COMMANDS)):
             body = yield from self._post_events(orjson.dumps(batch), dry_run=dry_run)
-            results.extend(result_of(result, len(results) + at) for at, result in enumerate(body["results"]))
+            before = len(results)
+            results += [result_of(result, at) for at, result in enumerate(_results(body), start=before)]
             sent = _further(sent, body.get("position"))
         self._note(sent)
         return Sent(tuple(results), None if sent is None else sent.encode())
@@ -60,7 +61,7 @@ class Calls:
         body = yield from self._post_events(lines, content_type="application/x-ndjson")
         sent = _further(None, body.get("position"))
         self._note(sent)
-        results = tuple(result_of(result, at) for at, result in enumerate(body["results"]))
+        results = tuple(result_of(result, at) for at, result in enumerate(_results(body)))
         return Sent(results, body.get("position"))
 
     def assert_many(self, facts: Iterable[Mapping[str, Any]]) -> Steps[Sent]:
@@ -229,7 +230,7 @@ class Calls:
     ) -> Steps[Answer]:
         """What held at ``valid_at`` (default now), as known at ``as_of`` (default: everything applied)."""
         params = [*_params(subject=subject, key=key), *(("scope", one) for one in _chain(scope))]
-        body = yield from self._get("/v1/resolve", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
+        body = yield from self.get("/v1/resolve", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
         return answer_of(body)
 
     def resolve_many(
@@ -261,20 +262,20 @@ class Calls:
     ) -> Steps[Page]:
         """One page of every fact's answer; go on with ``cursor=page.cursor`` until that is None."""
         params = _params(subject=subject, scope=scope, prefix=prefix, limit=limit, cursor=cursor)
-        body = yield from self._get("/v1/facts", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
+        body = yield from self.get("/v1/facts", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
         return page_of(body)
 
     def events(self, fact_id: UUID | str, *, after: str | None = None, wait_ms: int | None = None) -> Steps[Any]:
         """The fact's events by ``event_seq``, as the reader gives them."""
-        return self._get(f"/v1/facts/{_part(fact_id)}/events", [], after=after, wait_ms=wait_ms)
+        return self.get(f"/v1/facts/{_part(fact_id)}/events", [], after=after, wait_ms=wait_ms)
 
     def versions(self, fact_id: UUID | str, *, after: str | None = None, wait_ms: int | None = None) -> Steps[Any]:
         """The fact's versions with their labels, as the reader gives them."""
-        return self._get(f"/v1/facts/{_part(fact_id)}/versions", [], after=after, wait_ms=wait_ms)
+        return self.get(f"/v1/facts/{_part(fact_id)}/versions", [], after=after, wait_ms=wait_ms)
 
     def timeline(self, fact_id: UUID | str, *, after: str | None = None, wait_ms: int | None = None) -> Steps[Any]:
         """The fact's answers over both axes, as the reader gives them."""
-        return self._get(f"/v1/facts/{_part(fact_id)}/timeline", [], after=after, wait_ms=wait_ms)
+        return self.get(f"/v1/facts/{_part(fact_id)}/timeline", [], after=after, wait_ms=wait_ms)
 
     def conflicts(
         self,
@@ -289,7 +290,14 @@ class Calls:
     ) -> Steps[Any]:
         """Conflict edges with both values, as the reader gives them."""
         params = _params(subject=subject, key=key, fact_id=_text(fact_id), relation=relation, cursor=cursor)
-        return self._get("/v1/conflicts", params, after=after, wait_ms=wait_ms)
+        return self.get("/v1/conflicts", params, after=after, wait_ms=wait_ms)
+
+    def get(
+        self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
+    ) -> Steps[Any]:
+        """Any read of the reader, as it answers it."""
+        full = (*params, *_params(after=self._after(after), wait_ms=wait_ms))
+        return exchange(Ask("GET", self._reader + path, params=full), patience_s=self._patience_s)
 
     # -- underneath
 
@@ -314,12 +322,6 @@ class Calls:
         ask = Ask("POST", f"{self._writer}/v1/events", params=params, content=content, content_type=content_type)
         return exchange(ask, patience_s=self._patience_s)
 
-    def _get(
-        self, path: str, params: Iterable[tuple[str, str]], *, after: str | None, wait_ms: int | None
-    ) -> Steps[Any]:
-        full = (*params, *_params(after=self._after(after), wait_ms=wait_ms))
-        return exchange(Ask("GET", self._reader + path, params=full), patience_s=self._patience_s)
-
     def _after(self, named: str | None) -> str | None:
         if named is not None or not self._reads_own_writes or self.written is None:
             return named
@@ -339,6 +341,12 @@ def _merged(known: Position | None, further: Position) -> Position:
 
 def _further(known: Position | None, token: str | None) -> Position | None:
     return known if token is None else _merged(known, Position.parse(token))
+
+
+def _results(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """One command may be answered by itself."""
+    results: list[Mapping[str, Any]] = body.get("results", [body])
+    return results
 
 
 def _params(**fields: Any) -> list[tuple[str, str]]:

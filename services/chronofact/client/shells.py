@@ -114,6 +114,7 @@ class Client(_Shell):
     versions = _Blocking(Calls.versions)
     timeline = _Blocking(Calls.timeline)
     conflicts = _Blocking(Calls.conflicts)
+    get = _Blocking(Calls.get)
 
     def carry_out(self, steps: Steps[T]) -> T:
         """Runs a call to its end."""
@@ -168,6 +169,7 @@ class AsyncClient(_Shell):
     versions = _Awaiting(Calls.versions)
     timeline = _Awaiting(Calls.timeline)
     conflicts = _Awaiting(Calls.conflicts)
+    get = _Awaiting(Calls.get)
 
     async def carry_out(self, steps: Steps[T]) -> T:
         """Runs a call to its end."""

@@ -1,0 +1,58 @@
+"""The ``chronofact`` command; its command modules import what they need only when they run."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from chronofact.cli import demo, doctor, importer, reads, services, stack
+from chronofact.cli.outcome import ExitCode, Failure
+
+app = typer.Typer(
+    name="chronofact",
+    help="Memory that knows when a fact held and when we learned it.\n\nStart with 'chronofact demo', or 'chronofact up' and then 'chronofact doctor'.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"chronofact {version('chronofact')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+for module in (demo, stack, importer, reads, services, doctor):
+    module.register(app)
+
+
+def main() -> None:
+    """Runs the command line; ends the process with one of the four exit codes."""
+    try:
+        app()
+    except Failure as failure:
+        typer.secho(failure.message, fg="red", err=True)
+        if failure.remedy:
+            typer.echo(failure.remedy, err=True)
+        sys.exit(failure.code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(ExitCode.FAILED)
+
+
+if __name__ == "__main__":
+    main()

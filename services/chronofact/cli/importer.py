@@ -1,0 +1,217 @@
+"""``chronofact import``: NDJSON of commands through the writer's own validation; safe to repeat."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final
+
+import orjson
+import typer
+
+from chronofact.cli.options import DataFolder, Json, Target, Tenant, Token, Writer, failures_told
+from chronofact.cli.outcome import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from chronofact.client import Client, Rejection
+
+BATCH_LINES_MAX: Final = 1_000
+BATCH_BYTES_MAX: Final = 4 * 2**20
+LINE_BYTES_MAX: Final = 16 * 2**20
+
+Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too, - is standard input.")]
+Told = Callable[[int, int], None]
+"""Told bytes read and lines done of the file."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    app.command("import", rich_help_panel="Facts")(import_files)
+
+
+def import_files(
+    files: Files,
+    writer: Writer = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    data: DataFolder = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Import commands from files. Repeating an import, whole or cut off, changes nothing.
+
+    Rejected lines go to FILE.rejected.ndjson, each with why; the exit code is then 1.
+    """
+    for path in files:
+        if str(path) != "-" and not path.is_file():
+            raise typer.BadParameter(f"{path} is no file")
+    with Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
+        tally = Tally()
+        for path in files:
+            _import_one(client, path, tally, quiet=json)
+        _tell(tally, client.position, json=json)
+    if tally.rejected:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the lines so far."""
+
+    accepted: int = 0
+    rejected: int = 0
+    began: float = field(default_factory=time.monotonic)
+    files_of_rejects: list[Path] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Since the import began."""
+        return time.monotonic() - self.began
+
+
+@dataclass(slots=True)
+class Batch:
+    """Lines to be sent together, with their numbers in the file."""
+
+    numbers: list[int] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, number: int, line: bytes) -> None:
+        """Takes one more line."""
+        self.numbers.append(number)
+        self.lines.append(line)
+        self.size += len(line) + 1
+
+    def has_room_for(self, line: bytes) -> bool:
+        """Whether the line still fits; an empty batch takes any."""
+        return not self.lines or (len(self.lines) < BATCH_LINES_MAX and self.size + len(line) < BATCH_BYTES_MAX)
+
+
+def batches(lines: Iterator[bytes]) -> Iterator[Batch]:
+    """The file's lines, without empty ones, by batch."""
+    batch = Batch()
+    for number, raw in enumerate(lines, start=1):
+        line = raw.strip(b" \t\r\n")
+        if not line:
+            continue
+        if not batch.has_room_for(line):
+            yield batch
+            batch = Batch()
+        batch.add(number, line)
+    if batch.lines:
+        yield batch
+
+
+class Rejects:
+    """The file of rejected lines; it exists only when there are some."""
+
+    def __init__(self, source: Path) -> None:
+        self.path = Path("stdin.rejected.ndjson" if str(source) == "-" else f"{source}.rejected.ndjson")
+        self.path.unlink(missing_ok=True)
+        self.count = 0
+
+    def add(self, number: int, line: bytes, rejection: Rejection) -> None:
+        """Writes one line with why it was refused."""
+        error = {"code": rejection.code, "message": rejection.message, "field": rejection.field}
+        with self.path.open("ab") as file:
+            file.write(orjson.dumps({"line": number, "error": error, "command": _as_sent(line)}) + b"\n")
+        self.count += 1
+
+
+def _as_sent(line: bytes) -> Any:
+    """The command as JSON where it is some, else its text."""
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return line.decode(errors="replace")
+    return orjson.Fragment(line)
+
+
+def _import_one(client: Client, path: Path, tally: Tally, *, quiet: bool) -> None:
+    rejects = Rejects(path)
+    try:
+        with failures_told(), _progress(path, quiet=quiet) as told, _opened(path) as (raw, stream):
+            for batch in batches(iter(stream)):
+                _send(client, batch, rejects, tally)
+                told(raw.tell() if raw.seekable() else 0, tally.accepted)
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        raise Failure(f"{path} can't be read to its end: {error}", remedy=_so_far(tally)) from None
+    except Failure as failure:
+        failure.remedy = f"{failure.remedy or ''}\n{_so_far(tally)}".strip()
+        raise
+    finally:
+        if rejects.count:
+            tally.files_of_rejects.append(rejects.path)
+
+
+def _send(client: Client, batch: Batch, rejects: Rejects, tally: Tally) -> None:
+    from chronofact.client import Accepted, Refused, Rejection
+
+    if batch.size > LINE_BYTES_MAX:
+        results: tuple[Accepted | Rejection, ...] = (Rejection(0, "body_too_large", "more than 16 MiB", None),)
+    else:
+        try:
+            results = client.send_lines(b"\n".join(batch.lines)).results
+        except Refused as refusal:
+            # a single line makes an answer of its own
+            if len(batch.lines) > 1 or refusal.status not in {400, 422}:
+                raise
+            results = (Rejection(0, refusal.code, refusal.message, refusal.field),)
+    for number, line, result in zip(batch.numbers, batch.lines, results, strict=True):
+        if isinstance(result, Rejection):
+            rejects.add(number, line, result)
+            tally.rejected += 1
+        else:
+            tally.accepted += 1
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """The file as it lies, whose position tells progress, and its lines unpacked."""
+    if str(path) == "-":
+        yield sys.stdin.buffer, sys.stdin.buffer
+        return
+    with path.open("rb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(fileobj=raw) as stream:
+                yield raw, stream  # type: ignore[misc]
+        else:
+            yield raw, raw
+
+
+@contextmanager
+def _progress(path: Path, *, quiet: bool) -> Iterator[Told]:
+    if quiet or not sys.stderr.isatty():
+        yield lambda _position, _accepted: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    lines = TextColumn("{task.fields[accepted]:,} accepted")
+    with Progress(TextColumn("{task.description}"), BarColumn(), lines, TimeRemainingColumn(), console=console) as bar:
+        total = None if str(path) == "-" else path.stat().st_size
+        task = bar.add_task(path.name, total=total, accepted=0)
+        yield lambda position, accepted: bar.update(task, completed=position, accepted=accepted)
+
+
+def _tell(tally: Tally, position: str | None, *, json: bool) -> None:
+    seconds = round(tally.seconds, 3)
+    if json:
+        line = {"accepted": tally.accepted, "rejected": tally.rejected, "seconds": seconds, "position": position}
+        print(orjson.dumps(line).decode())
+        return
+    rate = (tally.accepted + tally.rejected) / max(tally.seconds, 0.001)
+    print(f"{tally.accepted:,} accepted, {tally.rejected:,} rejected in {seconds:.1f} s ({rate:,.0f} a second)")
+    for path in tally.files_of_rejects:
+        print(f"rejected lines, each with why: {path}")
+
+
+def _so_far(tally: Tally) -> str:
+    return f"{tally.accepted:,} lines were accepted before; run the same import again, repeating is safe"

@@ -1,0 +1,169 @@
+"""Options that several commands share, and the client they ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chronofact.cli.outcome import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from chronofact.client import Client
+    from chronofact.runtime.config import Settings
+
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Data folder of a running stack; its addresses lie in it.")
+]
+Writer = Annotated[str | None, typer.Option("--writer", metavar="URL", help="Address of the writer.")]
+Reader = Annotated[str | None, typer.Option("--reader", metavar="URL", help="Address of the reader.")]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", envvar="CHRONOFACT_TENANT", help="Tenant, where the credential names none.")
+]
+Token = Annotated[
+    str | None, typer.Option("--token", envvar="CHRONOFACT_TOKEN", help="Bearer token; better in the environment.")
+]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of tables.")]
+Scope = Annotated[
+    list[str] | None, typer.Option("--scope", metavar="KIND:KEY", help="Scope; repeat it, nearest first.")
+]
+ValidAt = Annotated[
+    str | None, typer.Option("--valid-at", metavar="INSTANT", help="When it held; default now. RFC 3339, or a UTC day.")
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", metavar="INSTANT", help="As known then; default everything applied. RFC 3339, or a UTC day."
+    ),
+]
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the services of a command are, and who asks."""
+
+    data: Path | None = None
+    writer: str | None = None
+    reader: str | None = None
+    tenant: str | None = None
+    token: str | None = None
+
+    def client(self) -> Client:
+        """A client for those addresses: what is said outright, then the data folder, then ``CHRONOFACT_*``."""
+        from chronofact.client import Client
+
+        found: dict[str, str] = {}
+        if self.writer is None or self.reader is None:
+            found = configured() if self.data is None else of_stack(self.data)
+        return Client(
+            writer=url(self.writer or found["writer"]),
+            reader=url(self.reader or found["reader"]),
+            tenant=self.tenant,
+            token=self.token,
+        )
+
+
+def of_stack(data: Path) -> dict[str, str]:
+    """The addresses of the stack that runs in a data folder."""
+    try:
+        found: dict[str, str] = json.loads((data / "stack.json").read_text())
+    except FileNotFoundError:
+        raise Failure(
+            f"no stack runs in {data}", code=ExitCode.UNREACHABLE, remedy=f"start one: chronofact up --data {data}"
+        ) from None
+    return found
+
+
+def configured() -> dict[str, str]:
+    """The addresses of ``CHRONOFACT_*``, or of the stack whose folder CHRONOFACT_DATA names."""
+    settings = read_settings()
+    if settings.data is not None and (settings.data / "stack.json").exists() and not _names_listeners():
+        return of_stack(settings.data)
+    return {
+        "writer": f"{_dialled(settings.writer_host)}:{settings.writer_port}",
+        "reader": f"{_dialled(settings.reader_host)}:{settings.reader_port}",
+    }
+
+
+def read_settings() -> Settings:
+    """The configuration, or how it is wrong."""
+    from pydantic import ValidationError
+
+    from chronofact.runtime.config import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "\n".join(f"  {'.'.join(map(str, one['loc'])) or 'all'}: {one['msg']}" for one in error.errors())
+        raise Failure(f"the configuration is wrong:\n{wrong}", code=ExitCode.USAGE) from None
+    except (FileNotFoundError, ValueError) as error:
+        raise Failure(f"the configuration is wrong: {error}", code=ExitCode.USAGE) from None
+
+
+def url(address: str) -> str:
+    """An address with its scheme."""
+    return address if "://" in address else f"http://{address}"
+
+
+def instant(text: str | None) -> str | None:
+    """An instant option as RFC 3339; a day is its first instant in UTC."""
+    if text is None:
+        return None
+    from chronofact.domain.errors import Rejected
+    from chronofact.domain.interval import parse_instant
+
+    spelled = f"{text}T00:00:00Z" if _DAY.fullmatch(text) else text
+    try:
+        parse_instant(spelled)
+    except Rejected as refusal:
+        raise typer.BadParameter(f"{text!r} is {refusal.message}") from None
+    return spelled
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """Turns what the client raises into what the command says, with its exit code."""
+    from chronofact.client import Busy, Refused, Rejected, Unreachable
+
+    try:
+        yield
+    except (Unreachable, Busy) as error:
+        remedy = "is the stack up? chronofact doctor looks"
+        raise Failure(str(error), code=ExitCode.UNREACHABLE, remedy=remedy) from None
+    except Refused as error:
+        raise Failure(f"refused: {error}") from None
+    except Rejected as error:
+        raise Failure(f"{error.field or 'argument'}: {error.message} ({error.code})", code=ExitCode.USAGE) from None
+
+
+@contextmanager
+def outside_told() -> Iterator[None]:
+    """The same for what Kafka and Postgres say."""
+    from chronofact.runtime.failures import Transient, Unfit
+
+    try:
+        yield
+    except Transient as error:
+        raise Failure(f"{error} ({error.code})", code=ExitCode.UNREACHABLE) from None
+    except Unfit as error:
+        raise Failure(f"{error} ({error.code})", remedy=error.remedy) from None
+
+
+def _names_listeners() -> bool:
+    return any(f"CHRONOFACT_{name}_PORT" in os.environ for name in ("WRITER", "READER"))
+
+
+def _dialled(host: str) -> str:
+    """A listener on every interface is reached on loopback; IPv6 goes in brackets."""
+    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - it is dialled, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,188 @@
+"""``chronofact resolve | facts | history | timeline | conflicts``: what the reader answers, as tables or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from chronofact.cli.options import (
+    AsOf,
+    DataFolder,
+    Json,
+    Reader,
+    Scope,
+    Target,
+    Tenant,
+    Token,
+    ValidAt,
+    failures_told,
+    instant,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from chronofact.client import Client
+
+PANEL = "Facts"
+Params: TypeAlias = list[tuple[str, str]]
+
+Subject = Annotated[str, typer.Argument(help="Whom or what it is about.")]
+Key = Annotated[str, typer.Argument(help="Fact key, like package_manager.")]
+OneScope = Annotated[str | None, typer.Option("--scope", metavar="KIND:KEY", help="Scope; default user:self.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many at most.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for name, command in (
+        ("resolve", resolve),
+        ("facts", facts),
+        ("history", history),
+        ("timeline", timeline),
+        ("conflicts", conflicts),
+    ):
+        app.command(name, rich_help_panel=PANEL)(command)
+
+
+def resolve(
+    subject: Subject,
+    key: Key,
+    scope: Scope = None,
+    valid_at: ValidAt = None,
+    as_of: AsOf = None,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    json: Json = False,
+) -> None:
+    """What held then, as known then: one fact's answer at two instants."""
+    from chronofact.cli.render import answer_table
+    from chronofact.client.answers import answer_of
+
+    params = [("subject", subject), ("key", key), *(("scope", one) for one in scope or ())]
+    with _asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/resolve", [*params, *_instants(valid_at, as_of)])
+    _show(body, lambda: answer_table(answer_of(body)), json=json)
+
+
+def facts(
+    subject: Subject,
+    scope: OneScope = None,
+    prefix: Annotated[str | None, typer.Option("--prefix", help="Only keys that start so.")] = None,
+    valid_at: ValidAt = None,
+    as_of: AsOf = None,
+    limit: Limit = 100,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Every fact of a subject, with its answer at two instants."""
+    from chronofact.cli.render import facts_table
+    from chronofact.client.answers import page_of
+
+    params = [("subject", subject), *_given(scope=scope, prefix=prefix, limit=limit)]
+    with _asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/facts", [*params, *_instants(valid_at, as_of)])
+    _show(body, lambda: facts_table(page_of(body).answers), json=json)
+
+
+def history(
+    subject: Subject,
+    key: Key,
+    scope: OneScope = None,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Every event of a fact, in the order in which it was learned."""
+    from chronofact.cli.render import events_table
+
+    with _asking(data, reader, tenant, token) as client:
+        body = client.get(f"/v1/facts/{_fact_id(client, subject, key, scope)}/events")
+    _show(body, lambda: events_table(body["events"]), json=json)
+
+
+def timeline(
+    subject: Subject,
+    key: Key,
+    scope: OneScope = None,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    columns: Annotated[int, typer.Option("--columns", min=1, max=40, help="How many system times, the last ones.")] = 6,
+    *,
+    json: Json = False,
+) -> None:
+    """A fact's answers over both axes: what held when, as known when."""
+    from chronofact.cli.render import Rectangle, picture
+
+    with _asking(data, reader, tenant, token) as client:
+        body = client.get(f"/v1/facts/{_fact_id(client, subject, key, scope)}/timeline")
+    _show(body, lambda: picture([*map(Rectangle, body["timeline"])], columns_max=columns), json=json)
+
+
+def conflicts(
+    subject: Annotated[str | None, typer.Argument(help="Whom or what they are about.")] = None,
+    key: Annotated[str | None, typer.Argument(help="Fact key.")] = None,
+    relation: Annotated[str | None, typer.Option("--relation", help="OPEN or RESOLVED; default both.")] = None,
+    limit: Limit = 100,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Values that contradict each other, for somebody to settle."""
+    from chronofact.cli.render import conflicts_table
+
+    with _asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/conflicts", _given(subject=subject, key=key, relation=relation, limit=limit))
+    _show(body, lambda: conflicts_table(body["conflicts"]), json=json)
+
+
+@contextmanager
+def _asking(data: Any, reader: str | None, tenant: str | None, token: str | None) -> Iterator[Client]:
+    with failures_told(), Target(data=data, reader=reader, tenant=tenant, token=token).client() as client:
+        yield client
+
+
+def _fact_id(client: Client, subject: str, key: str, scope: str | None) -> str:
+    """As the reader derives it, who knows the credential's tenant."""
+    body = client.get("/v1/resolve", [("subject", subject), ("key", key), *_given(scope=scope)])
+    fact_id: str = body["fact"]["fact_id"]
+    return fact_id
+
+
+def _show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None:
+    if json:
+        import orjson
+
+        print(orjson.dumps(body).decode())
+        return
+    from rich.console import Console
+
+    Console().print(render())
+    if isinstance(body, dict) and body.get("cursor"):
+        print("there is more; --limit shows more of it")
+
+
+def _instants(valid_at: str | None, as_of: str | None) -> Params:
+    return _given(valid_at=instant(valid_at), as_of=instant(as_of))
+
+
+def _given(**options: object) -> Params:
+    return [(name, str(option)) for name, option in options.items() if option is not None]

@@ -1,0 +1,242 @@
+"""Answers for a person to read: sentences, tables, and a fact's picture over both axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, assert_never
+
+import orjson
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from chronofact.client import Answer, Conflict, Freshness, Unknown, Value, Values
+from chronofact.client.answers import During
+
+REASONS: Final = {
+    "never_recorded": "nothing was ever said about it",
+    "not_yet_known": "it was not known yet",
+    "not_yet_valid": "it starts later",
+    "ended": "it has ended",
+    "revoked": "what was said was withdrawn",
+    "superseded": "what was said was superseded",
+    "excluded": "a decision excluded what was said",
+    "proposed_only": "it was proposed, never admitted",
+}
+STYLES: Final = {"value": "bold green", "values": "bold green", "conflict": "bold red", "unknown": "dim"}
+_PALETTE: Final = ("green", "cyan", "magenta", "yellow", "blue", "bright_green", "bright_cyan", "bright_magenta")
+
+
+def spelled(value: Any) -> str:
+    """A value in a line: text as it is, all else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def when(moment: datetime | None, *, open_as: str = "…") -> str:
+    """An instant in UTC, no longer than it has to be."""
+    if moment is None:
+        return open_as
+    utc = moment.astimezone(UTC)
+    if (utc.hour, utc.minute, utc.second, utc.microsecond) == (0, 0, 0, 0):
+        return utc.strftime("%Y-%m-%d")
+    return utc.strftime("%Y-%m-%d %H:%M:%S") + (f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else "")
+
+
+def span(during: During | None) -> str:
+    """A half-open interval."""
+    if during is None:
+        return ""
+    start, end = during
+    if start is None and end is None:
+        return "always"
+    if start is None:
+        return f"until {when(end)}"
+    return f"since {when(start)}" if end is None else f"{when(start)} to {when(end)}"
+
+
+def sentence(answer: Answer) -> Text:
+    """What an answer says, in a line."""
+    match answer:
+        case Value():
+            return Text(spelled(answer.value), style=STYLES["value"])
+        case Values():
+            listed = ", ".join(spelled(one.value) for one in answer.values)
+            return Text(listed, style=STYLES["values"])
+        case Conflict():
+            sides = " or ".join(sorted({spelled(one.value) for one in answer.versions}))
+            return Text(f"in conflict: {sides}?", style=STYLES["conflict"])
+        case Unknown():
+            return Text(f"unknown: {REASONS.get(answer.reason, answer.reason)}", style=STYLES["unknown"])
+        case _:
+            assert_never(answer)
+
+
+def answer_table(answer: Answer) -> Table:
+    """One answer with all that it says."""
+    reading = answer.reading
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("answer", sentence(answer))
+    table.add_row("fact", Text(f"{reading.fact.key} of {reading.fact.subject} in {reading.fact.scope}"))
+    table.add_row("asked for", when(reading.valid_at))
+    table.add_row("as known", when(reading.as_of, open_as="by now"))
+    if reading.valid_during is not None:
+        table.add_row("holds", span(reading.valid_during))
+    match answer:
+        case Value():
+            table.add_row("learned", when(answer.recorded_at, open_as=""))
+            table.add_row("version", str(answer.version_id))
+            agreeing = [str(one) for one in answer.agreeing if one != answer.version_id]
+            if agreeing:
+                table.add_row("agreeing", "\n".join(agreeing))
+        case Values(versions) | Conflict(versions, _):
+            for one in versions:
+                table.add_row("version", _claim_line(one.version_id, one.value, one.valid_during, one.source_id))
+        case Unknown():
+            pass
+        case _:
+            assert_never(answer)
+    if reading.freshness is not None:
+        table.add_row("freshness", freshness(reading.freshness))
+    return table
+
+
+def freshness(fresh: Freshness) -> Text:
+    """How far behind the log an answer was."""
+    text = f"projection {fresh.projection}, {fresh.lag_events:,} events behind"
+    return Text(text + (", STALE" if fresh.stale else ""), style="bold red" if fresh.stale else "")
+
+
+def _claim_line(version_id: Any, value: Any, during: During | None, source_id: str | None) -> Text:
+    parts = [spelled(value), span(during), f"by {source_id}" if source_id else "", f"({version_id})"]
+    return Text("  ".join(part for part in parts if part))
+
+
+def facts_table(answers: Iterable[Answer]) -> Table:
+    """Many facts' answers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("key", "scope", "answer", "holds"):
+        table.add_column(name, overflow="fold")
+    for answer in answers:
+        reading = answer.reading
+        table.add_row(reading.fact.key, Text(reading.fact.scope), sentence(answer), span(reading.valid_during))
+    return table
+
+
+def events_table(events: Iterable[Mapping[str, Any]]) -> Table:
+    """A fact's events in the order in which they were learned."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("seq", justify="right")
+    for name in ("learned", "event", "says"):
+        table.add_column(name, overflow="fold")
+    for event in events:
+        said = Text(_said(event["payload"]))
+        table.add_row(str(event["event_seq"]), _moment(event["recorded_at"]), event["event_type"], said)
+    return table
+
+
+def _said(payload: Mapping[str, Any]) -> str:
+    """The fields that say something, values first."""
+    shown = []
+    if "value" in payload:
+        bounds = _bound(payload["valid_from"]), _bound(payload["valid_to"])
+        shown.append(f"{spelled(payload['value'])}, {span(bounds)}, by {payload['source_id']}")
+    quiet = {"value", "valid_from", "valid_to", "valid_from_known", "source_id", "source_hash", "cardinality"}
+    for name, field in payload.items():
+        if name not in quiet and field not in (None, [], "ACTIVE", "explicit"):
+            shown.append(f"{name} {spelled(field)}")
+    return "\n".join(shown)
+
+
+def conflicts_table(conflicts: Iterable[Mapping[str, Any]]) -> Table:
+    """Conflict edges with both sides."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("relation", "fact", "left", "right", "since"):
+        table.add_column(name, overflow="fold")
+    for one in conflicts:
+        fact = one["fact"]
+        about = Text(f"{fact['key']} of {fact['subject']}\n{fact['scope']}")
+        table.add_row(one["relation"], about, _side(one["left"]), _side(one["right"]), _moment(one["recorded_at"]))
+    return table
+
+
+def _side(version: Mapping[str, Any]) -> Text:
+    return Text.assemble(spelled(version["value"]), "\n", (version["version_id"], "dim"))
+
+
+class Rectangle:
+    """One stretch of valid time by one of system time, with what was the answer there."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self.valid = _bound(body["valid_during"][0]), _bound(body["valid_during"][1])
+        self.known = _bound(body["known_during"][0]), _bound(body["known_during"][1])
+        self.kind: str = body["kind"]
+        self.text = _rectangle_text(body)
+
+    def covers(self, valid_at: datetime | None, as_of: datetime | None) -> bool:
+        """Whether the instants lie inside; None stands for before everything."""
+        return _lies_in(valid_at, self.valid) and _lies_in(as_of, self.known)
+
+
+def picture(rectangles: Sequence[Rectangle], *, columns_max: int) -> Table:
+    """Valid time downwards, system time to the right: each column is what was known from then on."""
+    valid = _starts(one.valid[0] for one in rectangles)
+    known = _starts(one.known[0] for one in rectangles)[-columns_max:]
+    colours = {text: _PALETTE[at % len(_PALETTE)] for at, text in enumerate(_values_in_order(rectangles))}
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
+    table.add_column("held from \\ known from", style="dim")
+    for as_of in known:
+        table.add_column(when(as_of, open_as="the start").replace(" ", "\n"))
+    for valid_at in valid:
+        cells = [_cell(rectangles, valid_at, as_of, colours) for as_of in known]
+        table.add_row(when(valid_at, open_as="always"), *cells)
+    return table
+
+
+def _cell(
+    rectangles: Sequence[Rectangle], valid_at: datetime | None, as_of: datetime | None, colours: Mapping[str, str]
+) -> Text:
+    for one in rectangles:
+        if one.covers(valid_at, as_of):
+            style = colours.get(one.text, STYLES[one.kind]) if one.kind == "value" else STYLES[one.kind]
+            return Text(one.text, style=style)
+    return Text("")
+
+
+def _values_in_order(rectangles: Sequence[Rectangle]) -> list[str]:
+    return list(dict.fromkeys(one.text for one in rectangles if one.kind == "value"))
+
+
+def _rectangle_text(body: Mapping[str, Any]) -> str:
+    match body["kind"]:
+        case "value":
+            return spelled(body["value"])
+        case "values":
+            return ", ".join(spelled(one["value"]) for one in body["values"])
+        case "conflict":
+            return " / ".join(sorted({spelled(one["value"]) for one in body["versions"]}))
+        case _:
+            return f"({body['reason'].replace('_', ' ')})"
+
+
+def _starts(bounds: Iterable[datetime | None]) -> list[datetime | None]:
+    """Distinct bounds, the open one first."""
+    distinct = set(bounds)
+    return [*([None] if None in distinct else []), *sorted(bound for bound in distinct if bound is not None)]
+
+
+def _lies_in(moment: datetime | None, during: During) -> bool:
+    start, end = during
+    if moment is None:
+        return start is None
+    return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def _bound(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _moment(text: str) -> str:
+    return when(datetime.fromisoformat(text))

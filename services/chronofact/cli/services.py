@@ -1,0 +1,57 @@
+"""``chronofact writer | projector | reader``: one service, and ``topics | migrate``: what they stand on."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import typer
+
+PANEL = "Services"
+CONFIGURED = "Configured by CHRONOFACT_* or the TOML file that CHRONOFACT_CONFIG names; SIGTERM ends it cleanly."
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for name, promise in (
+        ("writer", "Takes facts over HTTP and appends them to the log."),
+        ("projector", "Consumes the log, exactly once in effect, into Postgres."),
+        ("reader", "Answers what held when, as known when, over HTTP."),
+    ):
+        app.command(name, help=f"{promise} {CONFIGURED}", rich_help_panel=PANEL)(_service(name))
+    app.command("topics", rich_help_panel=PANEL)(topics)
+    app.command("migrate", rich_help_panel=PANEL)(migrate)
+
+
+def _service(name: str) -> Callable[[], None]:
+    def run() -> None:
+        import_module(f"chronofact.{name}.__main__").main()
+
+    return run
+
+
+def topics() -> None:
+    """Create the Kafka topics that are missing and check all of them."""
+    from chronofact.cli.options import outside_told, read_settings
+    from chronofact.kafka.admin import create_topics
+
+    settings = read_settings()
+    with outside_told():
+        created = create_topics(settings.kafka, settings.facts_topic, options=settings.kafka_options)
+    for name in created:
+        print(f"created {name}")
+    print("all topics are as they must be")
+
+
+def migrate() -> None:
+    """Bring the database's schema up to date; safe to repeat."""
+    from chronofact.cli.options import outside_told, read_settings
+    from chronofact.postgres.migrate import migrate as apply_missing
+    from chronofact.postgres.migrate import status
+
+    settings = read_settings()
+    conninfo = settings.postgres.get_secret_value()
+    with outside_told():
+        missing = status(conninfo).missing
+        apply_missing(conninfo, projection=settings.projection)
+    for name in missing:
+        print(f"applied {name}")
+    print("the database is up to date")
