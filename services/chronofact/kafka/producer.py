@@ -5,31 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import confluent_kafka
 
+from chronofact.contracts.log import Message, OutcomeUnknown, QueueFull
 from chronofact.kafka.options import client_options
 
 _POLL_S: Final = 0.1
 _OVERHEAD_BYTES: Final = 100
 _SLACK_S: Final = 1.0
-
-
-class Message(NamedTuple):
-    """What is appended: the fact's id as key, the encoded event, the partition that we computed."""
-
-    key: bytes
-    value: bytes
-    partition: int
-
-
-class QueueFull(Exception):
-    """The producer's queue has no room for the whole batch; nothing of it was sent."""
-
-
-class OutcomeUnknown(Exception):
-    """Kafka did not acknowledge the whole batch in time; to send it again is safe."""
 
 
 class LogProducer:
@@ -117,6 +102,10 @@ class LogProducer:
         except (BufferError, confluent_kafka.KafkaException):
             # the batch is half sent and never completes: its reports, if they come, find no one waiting
             raise OutcomeUnknown from None
+
+    def queue_length(self) -> int:
+        """Messages that are not acknowledged yet."""
+        return self._messages_held
 
     def close(self, timeout_s: float = 5) -> None:
         """Waits for what was sent, then ends the thread."""

@@ -1,0 +1,56 @@
+"""Runs an application until it is told to stop, then finishes what was taken."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from chronofact.runtime.health import Health, Reason
+
+_KEEP_ALIVE_S = 75
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that leaves signals to the process."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Nothing is captured."""
+        yield
+
+
+async def serve(
+    app: FastAPI, *, host: str, port: int, health: Health, stopping: asyncio.Event, drain_timeout_s: float
+) -> None:
+    """Serves until ``stopping`` is set; readiness goes first, then new connections, then what was taken is finished."""
+    listener = socket.create_server((host, port), family=_family(host), backlog=2_048)
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=int(drain_timeout_s),
+        lifespan="off",
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    log = structlog.get_logger()
+    log.info("started", host=host, port=listener.getsockname()[1], version=app.version)
+    stop = asyncio.create_task(stopping.wait())
+    await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    health.hindered("process", Reason("shutting_down", "the process is about to stop"))
+    log.info("stopping")
+    server.should_exit = True
+    await serving
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,116 @@
+"""``python -m chronofact.writer``: the one place that picks the writer's adapters."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable
+
+import uvloop
+from fastapi import FastAPI
+
+from chronofact.contracts.fact_keys import KeyDeclarations
+from chronofact.contracts.scope_kinds import ScopeKinds
+from chronofact.contracts.topics import Topic, facts_topic
+from chronofact.kafka.admin import Admin, check
+from chronofact.kafka.producer import LogProducer
+from chronofact.runtime.auth import Credentials, credentials_of
+from chronofact.runtime.config import Settings
+from chronofact.runtime.health import Health
+from chronofact.runtime.http import create_app
+from chronofact.runtime.lifecycle import stop_loop_on_signals
+from chronofact.runtime.logging import configure_logging
+from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.serve import serve
+from chronofact.writer.accept import Acceptor
+from chronofact.writer.http import Events, add_events
+from chronofact.writer.intake import Bodies
+from chronofact.writer.ports import Log
+from chronofact.writer.service import Writer
+from chronofact.writer.watch import PART, Watch
+
+
+def main() -> None:
+    """Runs the writer until SIGTERM."""
+    settings = Settings()
+    configure_logging("writer", settings.log_level)
+    kinds = ScopeKinds.load(settings.scope_kinds_file)
+    acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
+    credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+    # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    uvloop.run(run(settings, acceptor, credentials))
+
+
+async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) -> None:
+    """The service from its first look at the topic to its last acknowledgement."""
+    topic = facts_topic(settings.facts_topic)
+    health, metrics = Health(PART), Metrics("writer")
+    watch = Watch(look_of(settings, topic), health, check_s=settings.topic_check_s)
+    producer = LogProducer(
+        settings.kafka,
+        topic.name,
+        delivery_timeout_s=settings.delivery_timeout_s,
+        linger_ms=settings.linger_ms,
+        queue_messages_max=settings.queue_messages_max,
+        queue_bytes_max=settings.queue_bytes_max,
+        options=settings.kafka_options,
+    )
+    app = build_app(settings, producer, acceptor, credentials, topic=topic, watch=watch, health=health, metrics=metrics)
+    with stop_loop_on_signals() as stopping:
+        watching = asyncio.create_task(watch.run())
+        await serve(
+            app,
+            host=settings.writer_host,
+            port=settings.writer_port,
+            health=health,
+            stopping=stopping,
+            drain_timeout_s=settings.drain_timeout_s,
+        )
+        watching.cancel()
+        await asyncio.to_thread(producer.close)
+
+
+def build_app(
+    settings: Settings,
+    log: Log,
+    acceptor: Acceptor,
+    credentials: Credentials,
+    *,
+    topic: Topic,
+    watch: Watch,
+    health: Health,
+    metrics: Metrics,
+) -> FastAPI:
+    """The application over any log."""
+    app = create_app("writer", "Takes facts and appends them to the log.", health=health, metrics=metrics)
+    metrics.gauge("chronofact_writer_queue_messages").set_function(log.queue_length)
+    writer = Writer(log, acceptor, partitions=topic.partitions, watch=watch, health=health, metrics=metrics)
+    bodies = Bodies(body_bytes_max=settings.body_bytes_max, bodies_bytes_max=settings.bodies_bytes_max)
+    events = Events(writer, credentials, bodies, metrics, commands_max=settings.commands_max, clock=_now)
+    add_events(app, events)
+    return app
+
+
+def look_of(settings: Settings, topic: Topic) -> Callable[[], bytes]:
+    """A look at the topic that remembers which one it saw first."""
+    admin = Admin(settings.kafka, options=settings.kafka_options)
+    seen: list[bytes] = []
+
+    def look() -> bytes:
+        state = admin.state(topic)
+        check(topic, state, topic_id=seen[0] if seen else None)
+        seen[:] = [state.topic_id]
+        return state.topic_id
+
+    return look
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""A request's body to commands: by orjson where it decides nothing in silence, else by a slower exact reading."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, TypeAlias
+
+import orjson
+
+from chronofact.domain.canonical import SAFE_INTEGER
+from chronofact.domain.errors import Rejected
+
+Parsed: TypeAlias = "dict[str, Any] | Rejected"
+"""A command still unchecked, or why there is none at its index."""
+
+_TOKENS_MAX: Final = 400_000
+_DEPTH_MAX: Final = 70
+_INTEGER_CHARS_MAX: Final = 32
+_HUGE: Final = float(SAFE_INTEGER)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The commands of a body in order; ``is_single`` when it was one JSON object."""
+
+    commands: list[Parsed]
+    is_single: bool
+
+
+class _Repeating(dict[str, Any]):
+    """An object that named a key twice."""
+
+
+def parse_json(raw: bytes, *, commands_max: int) -> Body:
+    """One command or an array of them.
+
+    Raises:
+        Rejected: ``body_empty``, ``json_malformed``, ``encoding_not_utf8``, ``nesting_too_deep``, ``number_not_finite``,
+            ``command_not_object``, ``commands_too_many``: the body as a whole.
+    """
+    if not raw.strip():
+        raise Rejected("body_empty", "the body is empty")
+    _check_tokens(raw)
+    found = _load(raw)
+    match found:
+        case dict():
+            return Body([found], is_single=True)
+        case list():
+            check_count(len(found), commands_max)
+            return Body([_command(one) for one in found], is_single=False)
+        case _:
+            raise Rejected("command_not_object", "the body is neither an object nor an array of objects")
+
+
+def parse_lines(raw: bytes, *, commands_max: int) -> Body:
+    """NDJSON; blank lines are passed over, a line that does not parse is refused at its index.
+
+    Raises:
+        Rejected: ``body_empty``, ``commands_too_many``.
+    """
+    check_count(raw.count(b"\n"), 2 * commands_max)
+    lines = [line for line in raw.split(b"\n") if line and not line.isspace()]
+    if not lines:
+        raise Rejected("body_empty", "the body is empty")
+    check_count(len(lines), commands_max)
+    _check_tokens(raw)
+    return Body([_line(line) for line in lines], is_single=False)
+
+
+def _check_tokens(raw: bytes) -> None:
+    """Refuses a body that is small as bytes and huge as objects, before any is made."""
+    if len(raw) > _TOKENS_MAX and sum(map(raw.count, (b"{", b"[", b","))) > _TOKENS_MAX:
+        raise Rejected(
+            "body_too_large", f"the body holds more than {_TOKENS_MAX:,} JSON values; send fewer commands at once"
+        )
+
+
+def check_count(count: int, commands_max: int) -> None:
+    """Refuses more commands than a request may have."""
+    if count > commands_max:
+        raise Rejected("commands_too_many", f"one request has at most {commands_max} commands")
+
+
+def _line(line: bytes) -> Parsed:
+    try:
+        return _command(_load(line))
+    except Rejected as error:
+        return error
+
+
+def _command(found: Any) -> Parsed:
+    match found:
+        case dict() | Rejected():
+            return found
+        case _:
+            return Rejected("command_not_object", "a command is a JSON object")
+
+
+def _load(raw: bytes) -> Any:
+    try:
+        found = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _load_exactly(raw)
+    return _load_exactly(raw) if _is_doubtful(raw, found) else found
+
+
+def _is_doubtful(raw: bytes, found: Any) -> bool:
+    """Whether orjson may have dropped a repeated key or rounded an integer.
+
+    Each key has a colon that is spelled as such; a dropped key lacks its own. Only an escaped one could make up for it.
+    """
+    if b"\\u003a" in raw or b"\\u003A" in raw:
+        return True
+    try:
+        return raw.count(b":") != orjson.dumps(found).count(b":") or _has_huge_value(found)
+    except (orjson.JSONEncodeError, RecursionError):
+        # it nests too deep for either; the exact reading says so
+        return True
+
+
+def _has_huge_value(found: Any) -> bool:
+    commands = found if type(found) is list else (found,)
+    return any(type(one) is dict and _has_huge(one.get("value")) for one in commands)
+
+
+def _has_huge(found: Any) -> bool:
+    kind = type(found)
+    if kind is float:
+        return not -_HUGE < found < _HUGE
+    if kind is dict:
+        return any(map(_has_huge, found.values()))
+    return kind is list and any(map(_has_huge, found))
+
+
+# -- the exact reading -----------------------------------------------------------------------------
+
+
+def _load_exactly(raw: bytes) -> Any:
+    """As RFC 8259 says, with every command checked that holds what JSON allows and we can't keep."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise Rejected("encoding_not_utf8", "the body is not UTF-8") from None
+    try:
+        found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_integer)
+        return [_checked(one) for one in found] if type(found) is list else _raised(_checked(found))
+    except RecursionError:
+        raise Rejected("nesting_too_deep", "values nest at most 64 deep") from None
+    except json.JSONDecodeError:
+        raise Rejected("json_malformed", "the body is not JSON, or is cut short") from None
+
+
+def _raised(found: Any) -> Any:
+    if isinstance(found, Rejected):
+        raise found
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _Repeating(found)
+
+
+def _refuse_constant(_name: str) -> NoReturn:
+    raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")
+
+
+def _integer(digits: str) -> int:
+    return int(digits) if len(digits) <= _INTEGER_CHARS_MAX else 10**_INTEGER_CHARS_MAX
+
+
+def _checked(command: Any) -> Any:
+    """The command, or its refusal naming the field."""
+    try:
+        if isinstance(command, _Repeating):
+            return Rejected("json_key_repeated", "a key is named twice")
+        if isinstance(command, dict):
+            for name, found in command.items():
+                _check_text(name)
+                _check_field(name, found)
+        else:
+            _check(command, 0)
+    except Rejected as error:
+        return error
+    return command
+
+
+def _check_field(name: str, found: Any) -> None:
+    try:
+        _check(found, 0)
+    except Rejected as error:
+        raise error.at(name) from None
+
+
+def _check(found: Any, depth: int) -> None:
+    if depth > _DEPTH_MAX:
+        raise Rejected("nesting_too_deep", "values nest at most 64 deep")
+    match found:
+        case _Repeating():
+            raise Rejected("json_key_repeated", "an object names a key twice")
+        case str():
+            _check_text(found)
+        case bool():
+            return
+        case int() if not -SAFE_INTEGER <= found <= SAFE_INTEGER:
+            raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
+        case float() if not math.isfinite(found):
+            raise Rejected("number_not_finite", "the number is beyond what a double can hold")
+        case dict():
+            for name, inner in found.items():
+                _check_text(name)
+                _check(inner, depth + 1)
+        case list():
+            for inner in found:
+                _check(inner, depth + 1)
+        case _:
+            return
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Rejected("surrogate_lone", "text has a lone surrogate, which is not valid Unicode") from None

@@ -1,0 +1,131 @@
+"""``POST /v1/events``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from starlette.datastructures import Headers
+
+from chronofact.contracts.commands import COMMANDS
+from chronofact.domain.errors import Rejected
+from chronofact.runtime.auth import Credentials, Role
+from chronofact.runtime.http import error_response
+from chronofact.runtime.metrics import Metrics
+from chronofact.writer.accept import Authority
+from chronofact.writer.answers import lines, several, single
+from chronofact.writer.body import parse_json, parse_lines
+from chronofact.writer.intake import JSON, LINES, Bodies, has_lines, is_dry_run, trace_of, wants_lines
+from chronofact.writer.service import Writer
+
+_ROUTE: Final = "/v1/events"
+_COMPONENTS: Final = "#/components/schemas/{model}"
+
+
+class Events:
+    """The route: who may, what was sent, what became of it."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        credentials: Credentials,
+        bodies: Bodies,
+        metrics: Metrics,
+        *,
+        commands_max: int,
+        clock: Callable[[], int],
+    ) -> None:
+        self._writer = writer
+        self._credentials = credentials
+        self._bodies = bodies
+        self._metrics = metrics
+        self._commands_max = commands_max
+        self._clock = clock
+
+    async def __call__(self, request: Request) -> Response:
+        """One request; what is wrong with it as a whole is its answer."""
+        started = time.perf_counter()
+        try:
+            response = await self._answer(request)
+        except Rejected as error:
+            response = error_response(error)
+        self._metrics.counter("chronofact_http_requests_total").labels(_ROUTE, str(response.status_code)).inc()
+        self._metrics.histogram("chronofact_http_request_seconds").labels(_ROUTE).observe(time.perf_counter() - started)
+        return response
+
+    async def _answer(self, request: Request) -> Response:
+        headers = request.headers
+        authority = self._authority(headers)
+        is_dry = is_dry_run(request.query_params)
+        parse = parse_lines if has_lines(headers) else parse_json
+        async with self._bodies.of(request) as raw:
+            body = parse(raw, commands_max=self._commands_max)
+            taken = await self._writer.take(body.commands, authority, is_dry_run=is_dry, trace=trace_of(headers))
+        if body.is_single:
+            return single(taken)
+        return lines(taken) if wants_lines(headers) else several(taken)
+
+    def _authority(self, headers: Headers) -> Authority:
+        caller = self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
+        caller.require(Role.WRITE)
+        return Authority(caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, self._clock())
+
+
+def add_events(app: FastAPI, events: Events) -> None:
+    """The route and its description."""
+
+    async def post_events(request: Request) -> Response:
+        return await events(request)
+
+    app.add_api_route(
+        _ROUTE,
+        post_events,
+        methods=["POST"],
+        summary="One command, a JSON array of them, or NDJSON",
+        tags=["events"],
+        responses={code: {"description": meaning} for code, meaning in _ANSWERS.items()},
+        openapi_extra={"requestBody": _request_body(), "parameters": [_DRY_RUN]},
+    )
+    _describe_commands(app)
+
+
+_DRY_RUN: Final = {
+    "name": "dry_run",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Validate and return the ids; publish nothing.",
+}
+_ANSWERS: Final[dict[int | str, str]] = {
+    200: "Several commands, each accepted or rejected, in order; or one that was only tried.",
+    201: "One command, acknowledged by the broker.",
+    400: "Not JSON, or not as a whole.",
+    401: "No credential that is known.",
+    403: "The credential may not write.",
+    413: "More than 10,000 commands or 16 MiB.",
+    415: "Another type or encoding.",
+    422: "One command, refused.",
+    429: "No room for the whole request; nothing was sent.",
+    503: "Kafka did not acknowledge in time, or the topic is not as it must be.",
+}
+
+
+def _request_body() -> dict[str, Any]:
+    command = COMMANDS.json_schema(ref_template=_COMPONENTS)
+    command.pop("$defs")
+    many = {"type": "array", "items": command, "maxItems": 10_000}
+    return {"required": True, "content": {JSON: {"schema": {"oneOf": [command, many]}}, LINES: {"schema": command}}}
+
+
+def _describe_commands(app: FastAPI) -> None:
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema = plain()
+        shared = COMMANDS.json_schema(ref_template=_COMPONENTS)["$defs"]
+        schema.setdefault("components", {}).setdefault("schemas", {}).update(shared)
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]

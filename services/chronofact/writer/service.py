@@ -1,0 +1,126 @@
+"""Takes a request's commands: each is accepted or refused for itself, all that are accepted are appended at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import structlog
+from pydantic import ValidationError
+
+from chronofact.contracts.codec import encode_event
+from chronofact.contracts.commands import COMMANDS
+from chronofact.contracts.log import Message, OutcomeUnknown, QueueFull
+from chronofact.contracts.position import Position
+from chronofact.contracts.refusals import refusal_of
+from chronofact.domain.errors import Rejected
+from chronofact.kafka.partitioning import partition_of
+from chronofact.runtime.health import Health
+from chronofact.runtime.metrics import Metrics
+from chronofact.writer.accept import Accepted, Acceptor, Authority
+from chronofact.writer.body import Parsed
+from chronofact.writer.ports import Log
+from chronofact.writer.watch import PART, Watch
+
+_SLICE: Final = 200
+"""Commands between two turns of the event loop, about 10 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one command: its ids, as a log acknowledged them, or why it was refused."""
+
+    accepted: Accepted
+    idempotency_key: str | None
+
+
+Result: TypeAlias = Outcome | Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a request, in order; no position when nothing was to be published."""
+
+    results: list[Result]
+    position: Position | None
+
+
+class Writer:
+    """The one way to the log."""
+
+    def __init__(
+        self, log: Log, acceptor: Acceptor, *, partitions: int, watch: Watch, health: Health, metrics: Metrics
+    ) -> None:
+        self._log = log
+        self._acceptor = acceptor
+        self._partitions = partitions
+        self._watch = watch
+        self._health = health
+        self._metrics = metrics
+
+    async def take(
+        self, commands: Sequence[Parsed], authority: Authority, *, is_dry_run: bool, trace: str | None = None
+    ) -> Taken:
+        """Accepts each command for itself and appends what was accepted.
+
+        Raises:
+            Rejected: ``queue_full``, ``outcome_unknown``, or what hinders the log: the request as a whole.
+        """
+        if not is_dry_run:
+            self._require_log()
+        results: list[Result] = []
+        messages: list[Message] = []
+        for start in range(0, len(commands), _SLICE):
+            for command in commands[start : start + _SLICE]:
+                result = self._accepted(command, authority, trace)
+                results.append(result)
+                if isinstance(result, Outcome) and not is_dry_run:
+                    messages.append(self._message(result.accepted))
+            await asyncio.sleep(0)
+        position = None if is_dry_run else await self._append(messages)
+        self._count(results, is_dry_run=is_dry_run)
+        return Taken(results, position)
+
+    def _require_log(self) -> None:
+        if (reason := self._health.why(PART)) is not None:
+            raise Rejected(reason.code, reason.message)
+
+    def _accepted(self, command: Parsed, authority: Authority, trace: str | None) -> Result:
+        if isinstance(command, Rejected):
+            return command
+        try:
+            checked = COMMANDS.validate_python(command)
+            return Outcome(self._acceptor.accept(checked, authority, trace=trace), checked.idempotency_key)
+        except ValidationError as error:
+            return refusal_of(error)
+        except Rejected as error:
+            return error
+
+    def _message(self, accepted: Accepted) -> Message:
+        fact_id = accepted.fact_id
+        return Message(fact_id, encode_event(accepted.event), partition_of(fact_id, self._partitions))
+
+    async def _append(self, messages: list[Message]) -> Position:
+        started = time.perf_counter()
+        try:
+            next_offsets = await self._log.append(messages)
+        except QueueFull:
+            self._metrics.counter("chronofact_writer_queue_full_total").inc()
+            raise Rejected("queue_full", "no room for the whole request now; nothing was sent") from None
+        except OutcomeUnknown:
+            self._metrics.counter("chronofact_writer_append_failures_total").inc()
+            self._watch.soon()
+            structlog.get_logger().warning("outcome_unknown", messages=len(messages))
+            raise Rejected("outcome_unknown", "Kafka did not acknowledge in time; sending again is safe") from None
+        self._metrics.histogram("chronofact_writer_append_seconds").observe(time.perf_counter() - started)
+        return Position(self._watch.topic_id, next_offsets)
+
+    def _count(self, results: list[Result], *, is_dry_run: bool) -> None:
+        refused = [one for one in results if isinstance(one, Rejected)]
+        if not is_dry_run:
+            self._metrics.counter("chronofact_writer_commands_accepted_total").inc(len(results) - len(refused))
+        for one in refused:
+            self._metrics.counter("chronofact_writer_commands_rejected_total").labels(one.code).inc()
