@@ -1,0 +1,122 @@
+"""docs/reference, made from the code: run as a module it writes the pages, the tests only compare."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+from chronofact.cli.__main__ import app
+from chronofact.contracts.error_codes import CODES, status_of
+from chronofact.runtime.config import Settings
+from chronofact.runtime.metrics import METRICS
+from tests.architecture.tree import ROOT
+
+FOLDER = ROOT / "docs" / "reference"
+MADE = "<!-- Made from the code by `make docs`; a test holds both together. -->"
+BESIDE_SETTINGS = {
+    "CHRONOFACT_CONFIG": "A TOML file with any of these settings, in lower case and without the prefix.",
+    "CHRONOFACT_CACHE": "Folder of Kafka's jars, for stacks started on this machine.",
+}
+
+
+def table(heads: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> list[str]:
+    def line(cells: tuple[str, ...]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    return [line(heads), f"|{'|'.join(' --- ' for _ in heads)}|", *map(line, lines)]
+
+
+def page(title: str, intro: str, *blocks: list[str]) -> str:
+    return "\n".join([f"# {title}", "", MADE, "", intro, *("\n" + "\n".join(block) for block in blocks)]) + "\n"
+
+
+def settings_page() -> str:
+    lines = []
+    for name, field in Settings.model_fields.items():
+        plain = field.get_default(call_default_factory=True)
+        default = plain.get_secret_value() if hasattr(plain, "get_secret_value") else plain
+        spelled = "" if default in (None, {}) else f"`{default}`"
+        lines.append((f"`CHRONOFACT_{name.upper()}`", spelled, field.description or ""))
+    lines += [(f"`{name}`", "", what) for name, what in BESIDE_SETTINGS.items()]
+    intro = (
+        "Every service and command reads these from the environment, or from the file that `CHRONOFACT_CONFIG` names; the\n"
+        "environment wins. They are read once, when a process starts, and checked against one another."
+    )
+    return page("Settings", intro, table(("setting", "default", "meaning"), lines))
+
+
+def errors_page() -> str:
+    groups: dict[int, list[tuple[str, str]]] = {}
+    for code, meaning in CODES.items():
+        groups.setdefault(status_of(code), []).append((f"`{code}`", meaning))
+    blocks = [[f"## {status}", "", *table(("code", "meaning"), groups[status])] for status in sorted(groups)]
+    intro = (
+        "The closed list. A rejected command carries its code in `results` or, sent alone, in the body of a 422; the status\n"
+        "below is that of a request refused as a whole. Messages never repeat a value. A 429 or 503 may be sent again."
+    )
+    return page("Error codes", intro, *blocks)
+
+
+def metrics_page() -> str:
+    lines = [
+        (f"`{one.name}`", one.kind, ", ".join(one.services), ", ".join(f"`{name}`" for name in one.labels), one.reason)
+        for one in METRICS
+    ]
+    intro = "Every metric there is, at `/metrics` of the service. Labels never hold a tenant, subject, key or value."
+    return page("Metrics", intro, table(("metric", "kind", "service", "labels", "why it exists"), lines))
+
+
+def command_line_page() -> str:
+    group: Any = get_command(app)
+    context = typer.Context(group, info_name="chronofact")
+    blocks = [_command_block(group.get_command(context, name)) for name in group.list_commands(context)]
+    intro = (
+        "Exit codes: 0 done, 1 failed or a check found divergences, 2 usage, 3 a service it needs can't be reached.\n"
+        "Commands that talk to a running stack take its addresses from `--data DIR`, or from the settings."
+    )
+    return page("Command line", intro, *blocks)
+
+
+def _command_block(command: Any) -> list[str]:
+    usage = " ".join(_metavar(one) for one in command.params if one.param_type_name == "argument")
+    lines = [_parameter(one) for one in command.params if one.name != "help"]
+    told = inspect.cleandoc(command.help or "")
+    head = [f"## chronofact {command.name} {usage}".rstrip(), "", told]
+    return [*head, "", *table(("option", "default", "meaning"), lines)] if lines else head
+
+
+def _parameter(one: Any) -> tuple[str, str, str]:
+    if one.param_type_name == "argument":
+        return f"`{_metavar(one)}`", "", one.help or ""
+    names = ", ".join(f"`{name}`" for name in (*one.opts, *one.secondary_opts))
+    shown = "" if one.is_flag or one.default in (None, False, ()) else f"`{one.default}`"
+    beside = f" Or `{one.envvar}`." if one.envvar else ""
+    return names, shown, f"{one.help or ''}{beside}"
+
+
+def _metavar(one: Any) -> str:
+    name: str = one.metavar or one.name.upper()
+    return name if one.required else f"[{name}]"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "metrics.md": metrics_page,
+    "command-line.md": command_line_page,
+}
+
+
+def written_settings(text: str) -> set[str]:
+    """Settings that a page or source names."""
+    return set(re.findall(r"CHRONOFACT_[A-Z][A-Z_]*[A-Z]", text))
+
+
+if __name__ == "__main__":
+    for name, make in PAGES.items():
+        (FOLDER / name).write_text(make(), encoding="utf-8")
