@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 import typer
 
+from chronofact.cli.options import outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
 from chronofact.embedded.errors import EmbeddedError
 from chronofact.embedded.folder import DataFolder
 from chronofact.embedded.stack import Addresses, Report, Stack
 from chronofact.embedded.supervisor import Supervisor, service_addresses
 from chronofact.runtime.config import Settings
-from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.lifecycle import interrupt_on_signals
 
 PANEL = "Stack"
@@ -76,7 +76,7 @@ def running(data: Path, *, port_base: int | None = None, report: Report) -> Iter
     Raises:
         Failure: something could not be started.
     """
-    settings = Settings()
+    settings = read_settings()
     stack = Stack(data, external=_given(settings), port_base=port_base, report=_logged(data, report))
     with _failures_named(), stack as addresses:
         report("preparing topics and tables")
@@ -119,13 +119,10 @@ def _found(stack: Stack, addresses: Addresses, supervisor: Supervisor) -> dict[s
 @contextmanager
 def _failures_named() -> Iterator[None]:
     try:
-        yield
+        with outside_told():
+            yield
     except EmbeddedError as error:
         raise Failure(str(error), remedy=error.remedy or None) from error
-    except Unfit as error:
-        raise Failure(str(error), remedy=error.remedy) from error
-    except Transient as error:
-        raise Failure(str(error), code=ExitCode.UNREACHABLE) from error
 
 
 def _logged(data: Path, report: Report) -> Report:

@@ -1,0 +1,172 @@
+"""`chronofact doctor`: every start-up check, and what helps."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chronofact.cli.outcome import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from chronofact.embedded.checks import Check
+    from chronofact.runtime.config import Settings
+    from chronofact.runtime.failures import Unfit
+
+DEFAULT_DATA = Path(".chronofact")
+SERVICES = ("writer", "projector", "reader")
+LOOK_TIMEOUT_S = 3.0
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    app.command("doctor", rich_help_panel="Stack")(doctor)
+
+
+def doctor(
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the stack to look at.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+) -> None:
+    """Look at all that a stack needs, on this machine and of the servers and services; say what helps.
+
+    Ends with 1 when a check failed and with 3 when a service can't be reached. Without --data and CHRONOFACT_* it looks
+    at the stack in ./.chronofact, if one runs there.
+    """
+    checks = list(_checks(data))
+    if as_json:
+        print(json.dumps({"checks": [_told(check) for check in checks]}))
+    else:
+        _show(checks)
+    states = {check.state for check in checks}
+    if "unreachable" in states:
+        raise typer.Exit(ExitCode.UNREACHABLE)
+    if "failed" in states:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _checks(data: Path | None) -> Iterator[Check]:
+    from chronofact.embedded.checks import Check, machine_checks
+    from chronofact.embedded.folder import DataFolder
+
+    folder = DataFolder(data or DEFAULT_DATA)
+    yield from machine_checks(folder.path)
+    try:
+        addresses, settings = _addresses(folder.read("stack.json"))
+    except Failure as failure:
+        yield Check("configuration", "failed", failure.message)
+        return
+    if not addresses:
+        nothing = f"nothing runs in {folder.path}"
+        state = "skipped" if data is None else "unreachable"
+        yield Check("stack", state, nothing, f"chronofact up --data {folder.path}")
+        return
+    yield _kafka(addresses.get("kafka"), settings)
+    yield _postgres(addresses.get("postgres"))
+    for name in SERVICES:
+        yield _service(name, addresses.get(name))
+
+
+def _addresses(stack: dict[str, str]) -> tuple[dict[str, str], Settings]:
+    """Of the running stack, with what the environment says on top; empty when neither says anything."""
+    from chronofact.cli.options import configured, read_settings
+
+    settings = read_settings()
+    given: dict[str, str] = {}
+    if "CHRONOFACT_KAFKA" in os.environ:
+        given["kafka"] = settings.kafka
+    if "CHRONOFACT_POSTGRES" in os.environ:
+        given["postgres"] = settings.postgres.get_secret_value()
+    if given and not stack:
+        given |= configured() | {"projector": f"{settings.projector_host}:{settings.projector_port}"}
+    return {**stack, **given}, settings
+
+
+def _kafka(bootstrap: str | None, settings: Settings) -> Check:
+    from chronofact.contracts.topics import facts_topic
+    from chronofact.embedded.checks import Check
+    from chronofact.kafka.admin import Admin, faults
+    from chronofact.runtime.failures import Transient, Unfit
+
+    topic = facts_topic(settings.facts_topic)
+    admin = Admin(bootstrap or "", timeout_s=LOOK_TIMEOUT_S, options=settings.kafka_options)
+    try:
+        found = list(faults(topic, admin.state(topic)))
+    except Transient as failure:
+        return Check("kafka", "unreachable", f"{failure} at {bootstrap}", "chronofact up, or set CHRONOFACT_KAFKA")
+    except Unfit as failure:
+        found = [failure]
+    if found:
+        return Check("kafka", "failed", "; ".join(map(_bare, found)), found[0].remedy)
+    return Check("kafka", "ok", f"{bootstrap}, topic {topic.name} is as it must be")
+
+
+def _postgres(conninfo: str | None) -> Check:
+    from chronofact.embedded.checks import Check
+    from chronofact.postgres.migrate import status
+    from chronofact.runtime.failures import Transient, Unfit
+
+    try:
+        found = status(conninfo or "")
+    except Transient as failure:
+        return Check("postgres", "unreachable", str(failure), "chronofact up, or set CHRONOFACT_POSTGRES")
+    except Unfit as failure:
+        return Check("postgres", "failed", _bare(failure), failure.remedy)
+    if found.changed:
+        return Check(
+            "postgres", "failed", f"changed after they were applied: {', '.join(found.changed)}", "restore them"
+        )
+    if found.missing:
+        return Check("postgres", "failed", f"migrations missing: {', '.join(found.missing)}", "chronofact migrate")
+    return Check("postgres", "ok", f"{len(found.applied)} migrations applied, none missing")
+
+
+def _bare(failure: Unfit) -> str:
+    """What is wrong, without the remedy that its text ends with."""
+    return str(failure).removesuffix(f"; {failure.remedy}")
+
+
+def _service(name: str, address: str | None) -> Check:
+    import httpx
+
+    from chronofact.cli.options import url
+    from chronofact.embedded.checks import Check
+
+    if address is None:
+        return Check(name, "skipped", "not part of this stack")
+    try:
+        answer = httpx.get(f"{url(address)}/readyz", timeout=LOOK_TIMEOUT_S)
+    except httpx.HTTPError as error:
+        return Check(name, "unreachable", f"no answer at {address}: {error}", f"chronofact up, or chronofact {name}")
+    if answer.is_success:
+        return Check(name, "ok", f"ready at {address}")
+    reasons = answer.json().get("reasons", []) if answer.headers.get("content-type") == "application/json" else []
+    why = "; ".join(f"{one['code']}: {one['message']}" for one in reasons) or f"status {answer.status_code}"
+    remedies = [one["remedy"] for one in reasons if one.get("remedy")]
+    return Check(name, "failed", why, "; ".join(remedies) or None)
+
+
+def _told(check: Check) -> dict[str, str | bool | None]:
+    return {
+        "name": check.name,
+        "ok": check.state in {"ok", "skipped"},
+        "state": check.state,
+        "detail": check.detail,
+        "remedy": check.remedy,
+    }
+
+
+def _show(checks: list[Check]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    marks = {"ok": ("✓", "green"), "skipped": ("–", "dim"), "failed": ("✗", "red"), "unreachable": ("✗", "red")}
+    console = Console(highlight=False, soft_wrap=True)
+    for check in checks:
+        mark, style = marks[check.state]
+        console.print(Text(f"{mark} ", style) + Text(f"{check.name:<18}", "bold") + Text(check.detail))
+        if check.remedy:
+            console.print(Text(f"  {'':<18}→ {check.remedy}", "yellow"))
