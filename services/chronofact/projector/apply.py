@@ -16,10 +16,12 @@ from chronofact.domain.identity import derived_id
 from chronofact.projector.cache import FactCache, Slot
 from chronofact.projector.lines import FirstSights, add_event, add_outcome, add_saying
 from chronofact.projector.parking import ParkingMeter
-from chronofact.projector.ports import Batch, Message, Store
+from chronofact.projector.ports import Applied, Batch, Message, Store
 from chronofact.runtime.failures import ConstraintBroken, Corruption
 
 ID_BYTES: Final = 16
+PHASES: Final = ("advance", "decode", "load", "fold", "write", "commit")
+"""What a batch's time goes to, in order."""
 _BEHIND: Final = "an earlier message of its fact is parked"
 Place: TypeAlias = "tuple[int, int]"
 """A partition and an offset in it."""
@@ -36,29 +38,6 @@ class Owned:
     meter: ParkingMeter = field(default_factory=ParkingMeter)
 
 
-@dataclass(slots=True)
-class Applied:
-    """How many messages met which end: one of APPLIED, ALREADY_APPLIED, PARKED; or were below the checkpoint."""
-
-    applied: int = 0
-    already_applied: int = 0
-    parked: int = 0
-    skipped: int = 0
-    facts_loaded: int = 0
-    batches: int = 0
-    bisected: int = 0
-    timeline_lines: int = 0
-    codes: dict[str, int] = field(default_factory=dict)
-
-    def add(self, other: Applied) -> None:
-        """Sum up the halves of a bisected batch."""
-        for name in ("applied", "already_applied", "parked", "skipped", "facts_loaded", "batches", "bisected"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.timeline_lines += other.timeline_lines
-        for code, count in other.codes.items():
-            self.codes[code] = self.codes.get(code, 0) + count
-
-
 class _Impossible(Exception):
     """The fold refused an event after others of the batch were folded: start over, knowing the culprit."""
 
@@ -71,9 +50,12 @@ class _Impossible(Exception):
 class Applier:
     """Applies batches to one store; keeps the histories of recently touched facts."""
 
-    def __init__(self, store: Store, topic_id: Callable[[], bytes], *, cache_bytes_max: int) -> None:
+    def __init__(
+        self, store: Store, topic_id: Callable[[], bytes], *, cache_bytes_max: int, monotonic: Callable[[], float]
+    ) -> None:
         self._store = store
         self._topic_id = topic_id
+        self._monotonic = monotonic
         self.cache = FactCache(cache_bytes_max)
 
     def apply(self, owned: Mapping[int, Owned], messages: Sequence[Message]) -> Applied:
@@ -100,7 +82,6 @@ class Applier:
         middle = len(messages) // 2
         result = self.apply(owned, messages[:middle])
         result.add(self.apply(owned, messages[middle:]))
-        result.bisected += 1
         return result
 
     def _attempt(
@@ -108,19 +89,29 @@ class Applier:
     ) -> Applied:
         ends = {message.partition: message.offset + 1 for message in messages}
         steps = [Step(partition, owned[partition].epoch, ends[partition]) for partition in sorted(ends)]
+        times = [self._monotonic()]
         with self._store.begin() as batch:
             before = batch.advance(self._topic_id(), steps)
             draft = Draft({step.partition: owned[step.partition] for step in steps}, culprits)
+            times.append(self._monotonic())
             draft.read(messages, before)
+            times.append(self._monotonic())
             self._gather(draft, batch)
+            times.append(self._monotonic())
             draft.fold()
             lines = draft.close()
+            times.append(self._monotonic())
             batch.write(lines)
+            times.append(self._monotonic())
+        times.append(self._monotonic())
         draft.settle(ends)
         self.cache.put(draft.slots.values())
-        draft.result.batches = 1
-        draft.result.timeline_lines = len(lines.timeline)
-        return draft.result
+        result = draft.result
+        result.batches = 1
+        result.timeline_lines = len(lines.timeline)
+        result.newest_appended_at = messages[-1].appended_at
+        result.phases_s = {phase: end - start for phase, start, end in zip(PHASES, times, times[1:], strict=True)}
+        return result
 
     def _gather(self, draft: Draft, batch: Batch) -> None:
         """Histories of the touched facts: out of the cache, else folded again from their stored events."""
@@ -263,8 +254,7 @@ class Draft:
     def _park(self, message: Message, code: str, reason: str) -> None:
         if code != HELD:
             self._meters[message.partition].park(message.partition, message.offset)
-        self.result.parked += 1
-        self.result.codes[code] = self.result.codes.get(code, 0) + 1
+        self.result.parked[code] = self.result.parked.get(code, 0) + 1
         if message.key:
             self._held.add(message.key)
         self._lines.parked.append(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chronofact.projector.apply import Applied, Applier, Owned
+from chronofact.projector.apply import Applier, Owned
 from chronofact.projector.parking import ParkingMeter
-from chronofact.projector.ports import Assignment, Clock, Log, Message, Observer, Store, TopicLook
+from chronofact.projector.ports import Applied, Assignment, Log, Message, Observer, Store, TopicLook
 from chronofact.runtime.failures import Fenced, Transient, Unfit
 
 NO_GENERATION: Final = -1
@@ -20,6 +20,7 @@ class Limits:
 
     batch_events_max: int = 2_000
     batch_wait_s: float = 0.1
+    linger_s: float = 0.01
     pause_min_s: float = 0.05
     pause_max_s: float = 5.0
     commit_every_s: float = 1.0
@@ -36,18 +37,20 @@ class Projector:
         store: Store,
         *,
         observer: Observer,
-        clock: Clock,
+        monotonic: Callable[[], float],
         jitter: Callable[[], float],
         limits: Limits | None = None,
     ) -> None:
         self._log = log
         self._store = store
         self._observer = observer
-        self._clock = clock
+        self._monotonic = monotonic
         self._jitter = jitter
         self.limits = limits or Limits()
         self._topic_id = b""
-        self.applier = Applier(store, lambda: self._topic_id, cache_bytes_max=self.limits.cache_bytes_max)
+        self.applier = Applier(
+            store, lambda: self._topic_id, cache_bytes_max=self.limits.cache_bytes_max, monotonic=monotonic
+        )
         self.owned: dict[int, Owned] = {}
         self._remembered: dict[int, Owned] = {}
         self._generation = NO_GENERATION
@@ -57,6 +60,7 @@ class Projector:
         self._look_at = 0.0
         self._commit_at = 0.0
         self._holes: set[tuple[int, int]] = set()
+        self._newest_appended_at = 0
 
     def step(self) -> Applied | None:
         """One turn: at most one batch. Returns what it did, None when there was nothing to apply.
@@ -64,14 +68,13 @@ class Projector:
         Raises:
             ParkingLimit, Corruption: the process has to stop.
         """
-        self._observer.beat()
         try:
             return self._turn()
         except Fenced as fenced:
-            self._stand_back("fenced", str(fenced))
+            self._stand_back(Transient("fenced", str(fenced)))
             self._log.rejoin()
-        except (Transient, Unfit) as hindrance:
-            self._stand_back(hindrance.code, str(hindrance))
+        except (Transient, Unfit) as failure:
+            self._stand_back(failure)
         return None
 
     def close(self) -> None:
@@ -84,7 +87,7 @@ class Projector:
     def _turn(self) -> Applied | None:
         messages = self._poll()
         self._follow(self._log.assignment())
-        now = self._clock.monotonic()
+        now = self._monotonic()
         if self._is_waiting():
             if now >= self._retry_at:
                 self._claim()
@@ -96,6 +99,8 @@ class Projector:
             self._hint(now)
             return None
         applied = self.applier.apply(self.owned, work)
+        self._newest_appended_at = applied.newest_appended_at
+        self._observer.applied(applied)
         self._hint(now)
         return applied
 
@@ -104,7 +109,7 @@ class Projector:
             return self._log.poll(events_max=self.limits.batch_events_max, wait_s=self.limits.batch_wait_s)
         except (Transient, Unfit):
             # silent until then, so a consumer that fails at once does not spin
-            if self._clock.monotonic() >= self._retry_at:
+            if self._monotonic() >= self._retry_at:
                 self._log.rejoin()
             raise
 
@@ -144,7 +149,7 @@ class Projector:
     def _look(self) -> TopicLook:
         look = self._log.look()
         self._topic_id = look.topic_id
-        self._look_at = self._clock.monotonic() + self.limits.look_every_s
+        self._look_at = self._monotonic() + self.limits.look_every_s
         return look
 
     def _wanted(self, messages: Sequence[Message]) -> Sequence[Message]:
@@ -174,14 +179,17 @@ class Projector:
         if now >= self._commit_at and self.owned:
             self._commit_at = now + self.limits.commit_every_s
             self._log.commit({partition: own.next_offset for partition, own in self.owned.items()})
+            ends = self._log.ends()
+            lag = {partition: max(0, ends.get(partition, 0) - own.next_offset) for partition, own in self.owned.items()}
+            self._observer.lag(lag, newest_appended_at=self._newest_appended_at)
 
-    def _stand_back(self, code: str, message: str) -> None:
+    def _stand_back(self, failure: Transient | Unfit) -> None:
         """Own nothing until it is claimed anew, after a pause that grows."""
         self._let_go()
         self._pause_s = min(max(2 * self._pause_s, self.limits.pause_min_s), self.limits.pause_max_s)
         pause_s = self._pause_s * (0.5 + self._jitter())
-        self._retry_at = self._clock.monotonic() + pause_s
-        self._observer.hindered(code, message, pause_s=pause_s)
+        self._retry_at = self._monotonic() + pause_s
+        self._observer.hindered(failure, pause_s=pause_s)
 
     def _let_go(self) -> None:
         self.owned = {}
@@ -191,9 +199,3 @@ class Projector:
     def _forget(self, partition: int) -> None:
         self._remembered.pop(partition, None)
         self.applier.cache.forget(partition)
-
-
-def lag(log: Log, owned: Mapping[int, Owned]) -> dict[int, int]:
-    """Events that each partition holds and we have not applied, as last heard from the broker."""
-    ends = log.ends()
-    return {partition: max(0, ends.get(partition, 0) - own.next_offset) for partition, own in owned.items()}

@@ -1,12 +1,14 @@
-"""What the projector needs from outside: a log to read, a store to write, a clock, and someone to tell."""
+"""What the projector needs from outside: a log to read, a store to write, and someone to tell."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from chronofact.contracts.projection import Claim, Lines, Step, StoredFact
+from chronofact.runtime.failures import Transient, Unfit
 
 
 class Message(Protocol):
@@ -38,6 +40,40 @@ class TopicLook(NamedTuple):
 
     topic_id: bytes
     watermarks: Mapping[int, tuple[int, int]]
+
+
+@dataclass(slots=True)
+class Applied:
+    """How many messages met which end: APPLIED, ALREADY_APPLIED, PARKED (by code), or below the checkpoint."""
+
+    applied: int = 0
+    already_applied: int = 0
+    skipped: int = 0
+    parked: dict[str, int] = field(default_factory=dict)
+    batches: int = 0
+    facts_loaded: int = 0
+    timeline_lines: int = 0
+    newest_appended_at: int = 0
+    phases_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> int:
+        """All of them."""
+        return self.applied + self.already_applied + self.skipped + sum(self.parked.values())
+
+    def add(self, other: Applied) -> None:
+        """Sum up the parts of a divided batch."""
+        self.applied += other.applied
+        self.already_applied += other.already_applied
+        self.skipped += other.skipped
+        self.batches += other.batches
+        self.facts_loaded += other.facts_loaded
+        self.timeline_lines += other.timeline_lines
+        self.newest_appended_at = max(self.newest_appended_at, other.newest_appended_at)
+        for code, count in other.parked.items():
+            self.parked[code] = self.parked.get(code, 0) + count
+        for phase, seconds in other.phases_s.items():
+            self.phases_s[phase] = self.phases_s.get(phase, 0) + seconds
 
 
 class Log(Protocol):
@@ -132,29 +168,21 @@ class Store(Protocol):
         ...
 
 
-class Clock(Protocol):
-    """Time as the loop sees it."""
-
-    def monotonic(self) -> float:
-        """Seconds that only grow."""
-        ...
-
-    def micros(self) -> int:
-        """Wall time in microseconds since 1970."""
-        ...
-
-
 class Observer(Protocol):
     """Who is told how it goes: health, metrics, log."""
 
-    def hindered(self, code: str, message: str, *, pause_s: float) -> None:
+    def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
         """Nothing goes on until what is named has passed."""
         ...
 
     def ready(self, partitions: Sequence[int]) -> None:
-        """Every assigned partition is owned and read."""
+        """Every assigned partition is owned and read from its checkpoint on."""
         ...
 
-    def beat(self) -> None:
-        """The loop is alive."""
+    def applied(self, result: Applied) -> None:
+        """A batch is committed."""
+        ...
+
+    def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:
+        """Once a second: messages of each partition not applied yet, and when the newest applied one was appended."""
         ...

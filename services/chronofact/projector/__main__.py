@@ -1,0 +1,90 @@
+"""The projector's composition root: adapters for the ports, and a process that ends when it is told to."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import threading
+import time
+
+import structlog
+
+from chronofact.contracts.topics import facts_topic
+from chronofact.kafka.admin import Admin
+from chronofact.kafka.consumer import LogConsumer
+from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.projector.log import KafkaLog
+from chronofact.projector.loop import Limits, Projector
+from chronofact.projector.parking import ParkingLimit
+from chronofact.projector.serving import HealthServer
+from chronofact.projector.telling import PART, Telling
+from chronofact.runtime.config import Settings
+from chronofact.runtime.failures import Corruption
+from chronofact.runtime.health import Health
+from chronofact.runtime.lifecycle import stop_on_signals
+from chronofact.runtime.logging import configure_logging, place_of
+from chronofact.runtime.metrics import Metrics
+
+GC_THRESHOLDS = (20_000, 10, 50)
+"""Histories live long and hold many objects: the usual thresholds would look through them all the time."""
+
+
+def main() -> None:
+    """Run until SIGTERM or SIGINT; leaves with 1 when something is wrong with us."""
+    settings = Settings()
+    configure_logging("projector", settings.log_level)
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    with stop_on_signals() as stopping:
+        sys.exit(_run(settings, stopping))
+
+
+def _run(settings: Settings, stopping: threading.Event) -> int:
+    log = structlog.get_logger()
+    health = Health(PART)
+    metrics = Metrics("projector")
+    with HealthServer(health, metrics, host=settings.projector_host, port=settings.projector_port) as server:
+        projector = _compose(settings, Telling(health, metrics, wall_s=time.time))
+        try:
+            while not stopping.is_set():
+                projector.step()
+                server.check()
+        except (ParkingLimit, Corruption) as fault:
+            log.critical("failed", code=type(fault).__name__, message=str(fault))
+            return 1
+        except Exception as fault:  # noqa: BLE001 - a process's entry: whatever it is, it ends here and loudly
+            log.critical("failed", code="fault", message=place_of(fault))
+            return 1
+        finally:
+            projector.close()
+    log.info("stopped")
+    return 0
+
+
+def _compose(settings: Settings, telling: Telling) -> Projector:
+    topic = facts_topic(settings.facts_topic)
+
+    def consumer() -> LogConsumer:
+        return LogConsumer(
+            settings.kafka,
+            topic.name,
+            group=f"chronofact.projector.{settings.projection}",
+            member=settings.projector_name,
+            options=settings.kafka_options,
+        )
+
+    admin = Admin(settings.kafka, options=settings.kafka_options)
+    limits = Limits(batch_events_max=settings.batch_events_max, batch_wait_s=settings.batch_wait_ms / 1_000)
+    return Projector(
+        KafkaLog(consumer, admin, topic, linger_s=limits.linger_s),
+        ProjectionStore(settings.postgres.get_secret_value(), settings.projection, name=settings.projector_name),
+        observer=telling,
+        monotonic=time.monotonic,
+        jitter=random.random,
+        limits=limits,
+    )
+
+
+if __name__ == "__main__":
+    main()
