@@ -153,8 +153,13 @@ create table {schema}.timeline (
     answer_key uuid,
     versions integer [],
     winner integer,
-    constraint timeline_painted_once
-    unique nulls not distinct (fact_no, lane, known_from, event_seq, valid_from),
     constraint timeline_kind_is_known check (kind between 0 and 3),
     constraint timeline_stretch_is_not_empty check (valid_from < valid_to)
 ) partition by range (fact_no);
+
+-- Both look-ups pass over stretches that start elsewhere without leaving the index, hence no plain valid_from.
+create unique index timeline_painted_once
+on {schema}.timeline (fact_no, lane, known_from, event_seq, coalesce(valid_from, '-infinity'));
+
+create index timeline_by_start
+on {schema}.timeline (fact_no, lane, coalesce(valid_from, '-infinity'), known_from desc, event_seq desc);

@@ -80,9 +80,64 @@ as $$
     from bound as b
 $$;
 
--- The longest stretch of lane 0 around valid_at with this answer: stretches newest first, each shown where no newer
--- one lies over it, until all between the nearest other answers has been seen.
+-- The longest stretch of lane 0 around valid_at with this answer: a few steps from neighbour to neighbour, and where
+-- that does not reach an end, one sweep.
 create function {schema}.run_around(
+    fact_no bigint,
+    valid_at timestamptz,
+    system_as_of timestamptz,
+    kind smallint,
+    reason smallint,
+    answer_key uuid,
+    shown_from timestamptz,
+    shown_to timestamptz,
+    goes_before boolean, -- whether the answer may be the same before shown_from, after shown_to
+    goes_after boolean,
+    out valid_from timestamptz,
+    out valid_to timestamptz
+)
+returns setof record
+language plpgsql stable parallel safe rows 1
+as $$
+declare
+    s record;
+    steps_left integer := 8;
+begin
+    valid_from := shown_from;
+    valid_to := shown_to;
+    while steps_left > 0 and (goes_before or goes_after) loop
+        steps_left := steps_left - 1;
+        select * into s from {schema}.shown_at(
+            fact_no, 0, case when goes_after then valid_to else valid_from - interval '1 microsecond' end, system_as_of
+        );
+        if s.kind = 2 and kind = 2 and s.versions is null then
+            return query select * from {schema}.lanes_run(fact_no, valid_at, system_as_of);
+            return;
+        elsif not {schema}.may_go_on(kind, reason, answer_key, s.kind, s.reason, s.answer_key, s.versions) then
+            if goes_after then goes_after := false; else goes_before := false; end if;
+        elsif goes_after then
+            valid_to := s.shown_to;
+            goes_after := valid_to is not null;
+        else
+            valid_from := s.shown_from;
+            goes_before := valid_from is not null;
+        end if;
+    end loop;
+    if goes_before or goes_after then
+        return query select * from {schema}.run_swept(
+            fact_no, valid_at, system_as_of, kind, reason, answer_key, tstzrange(
+                case when not goes_before then valid_from end, case when not goes_after then valid_to end
+            )
+        );
+        return;
+    end if;
+    return next;
+end;
+$$;
+
+-- The same for long runs: stretches newest first, each shown where no newer one lies over it, until all between the
+-- nearest other answers has been seen.
+create function {schema}.run_swept(
     fact_no bigint,
     valid_at timestamptz,
     system_as_of timestamptz,
@@ -106,9 +161,9 @@ begin
         select tl.kind, tl.reason, tl.answer_key, tl.versions, tstzrange(tl.valid_from, tl.valid_to) as stretch
         from {schema}.timeline as tl
         where
-            tl.fact_no = run_around.fact_no
+            tl.fact_no = run_swept.fact_no
             and tl.lane = 0
-            and tl.known_from <= coalesce(run_around.system_as_of, 'infinity')
+            and tl.known_from <= coalesce(run_swept.system_as_of, 'infinity')
             and tstzrange(tl.valid_from, tl.valid_to) && within
         order by tl.known_from desc, tl.event_seq desc
     loop

@@ -31,20 +31,7 @@ as $$
             else many.valid_to
         end
     from (select answer_at.fact_no, answer_at.valid_at, answer_at.system_as_of) as q
-    left join lateral (
-        select
-            top.kind,
-            top.reason,
-            top.answer_key,
-            top.versions,
-            top.winner,
-            greatest(top.valid_from, cut.valid_from) as shown_from,
-            least(top.valid_to, cut.valid_to) as shown_to
-        from {schema}.top_at(q.fact_no, 0, q.valid_at, q.system_as_of) as top
-        cross join lateral {schema}.cut_at(
-            q.fact_no, 0, q.valid_at, q.system_as_of, top.known_from, top.event_seq
-        ) as cut
-    ) as a on true
+    left join lateral {schema}.shown_at(q.fact_no, 0, q.valid_at, q.system_as_of) as a on true
     -- "offset 0" keeps each condition a gate before its function, not a filter behind it
     left join lateral (
         select m.*
@@ -59,33 +46,23 @@ as $$
         offset 0
     ) as l on true
     left join lateral (
+        select a.next_kind as kind, a.next_reason as reason, a.next_key as answer_key, a.next_versions as versions
+        where a.next_kind is not null
+        union all
         select t.kind, t.reason, t.answer_key, t.versions
         from {schema}.top_at(q.fact_no, 0, a.shown_to, q.system_as_of) as t
-        where a.shown_to is not null and (many.kind is null or many.kind = 1)
-        offset 0
+        where a.next_kind is null and a.shown_to is not null and (many.kind is null or many.kind = 1)
     ) as r on true
     cross join lateral (
         select
-            coalesce(
-                l.kind = a.kind
-                and l.reason is not distinct from a.reason
-                and (l.answer_key is not distinct from a.answer_key or (a.kind = 2 and l.versions is null)),
-                false
-            ) as before,
-            coalesce(
-                r.kind = a.kind
-                and r.reason is not distinct from a.reason
-                and (r.answer_key is not distinct from a.answer_key or (a.kind = 2 and r.versions is null)),
-                false
-            ) as after
+            {schema}.may_go_on(a.kind, a.reason, a.answer_key, l.kind, l.reason, l.answer_key, l.versions) as before,
+            {schema}.may_go_on(a.kind, a.reason, a.answer_key, r.kind, r.reason, r.answer_key, r.versions) as after
     ) as goes_on
     left join lateral (
         select true as found, around.valid_from, around.valid_to
         from {schema}.run_around(
             q.fact_no, q.valid_at, q.system_as_of, a.kind, a.reason, a.answer_key,
-            tstzrange(
-                case when not goes_on.before then a.shown_from end, case when not goes_on.after then a.shown_to end
-            )
+            a.shown_from, a.shown_to, goes_on.before, goes_on.after
         ) as around
         where goes_on.before or goes_on.after
         offset 0
