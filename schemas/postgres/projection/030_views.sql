@@ -19,7 +19,8 @@ select
 from {schema}.event as e
 inner join {schema}.fact as f on e.fact_no = f.fact_no;
 
-create view {schema}.memory_fact_version as
+-- Every version with its newest label.
+create view {schema}.labelled_version as
 select
     v.version_id as id,
     f.tenant_id,
@@ -39,7 +40,9 @@ select
     case when l.fact_no is null then v.confidence else l.confidence end as confidence,
     f.fact_id,
     v.value_hash,
-    v.event_seq
+    v.event_seq,
+    v.fact_no,
+    v.version_no
 from {schema}.version as v
 inner join {schema}.fact as f on v.fact_no = f.fact_no
 left join lateral (
@@ -55,6 +58,29 @@ left join lateral (
     order by newest.event_seq desc
     limit 1
 ) as l on true;
+
+create view {schema}.memory_fact_version as
+select
+    v.id,
+    v.tenant_id,
+    v.subject_id,
+    v.scope_kind,
+    v.scope_key,
+    v.fact_key,
+    v.value_json,
+    v.valid_during,
+    v.recorded_at,
+    v.lifecycle,
+    v.source_id,
+    v.source_hash,
+    v.supersedes_id,
+    v.superseded_by_id,
+    v.merged_into_id,
+    v.confidence,
+    v.fact_id,
+    v.value_hash,
+    v.event_seq
+from {schema}.labelled_version as v;
 
 create view {schema}.memory_fact_edge as
 select

@@ -1,11 +1,15 @@
--- One projection's share of a view: the tenants that are routed to it.
+-- One projection's share of a view: the tenants that are routed to it, or to none while it is the default.
 select v.*
 from {schema}.{view} as v
 where
-    {projection} = (
-        select r.projection
-        from chronofact.tenant_route as r
-        where r.tenant_id = v.tenant_id or r.tenant_id is null
-        order by r.tenant_id asc nulls last
-        limit 1
+    v.tenant_id = any(array(
+        select r.tenant_id from chronofact.tenant_route as r
+        where r.projection = {projection} and r.tenant_id is not null
+    ))
+    or (
+        {projection} = (select r.projection from chronofact.tenant_route as r where r.tenant_id is null)
+        and v.tenant_id <> all(array(
+            select r.tenant_id from chronofact.tenant_route as r
+            where r.tenant_id is not null
+        ))
     )

@@ -23,6 +23,8 @@ VIEWS: Final = (
     "memory_fact_edge",
     "memory_fact_conflict",
     "memory_relationship",
+    "memory_current",
+    "memory_timeline",
 )
 PUBLISH_LOCK_TIMEOUT_MS: Final = 50
 PUBLISH_TRIES: Final = 100
@@ -105,13 +107,14 @@ def _publish(connection: Connection[Any]) -> None:
         "select name from chronofact.projection where state = any(%s) order by name", (list(SERVING),)
     ).fetchall()
     serving = [str(name) for (name,) in rows]
+    connection.execute(script("read_api", "routing").filled(connection))
+    resolve_shares = _shares(connection, "share_of_resolve", serving)
+    connection.execute(script("read_api", "resolve").filled(connection, shares=sql.SQL("").join(resolve_shares)))
     for view in VIEWS:
-        shares = [
-            script("read_api", "share_of_view").filled(connection, schema=name, view=view, projection=sql.Literal(name))
-            for name in serving
-        ]
-        connection.execute(
-            sql.SQL("create or replace view chronofact.{} as {}").format(
-                sql.Identifier(view), sql.SQL(" union all ").join(shares)
-            )
-        )
+        shares = sql.SQL(" union all ").join(_shares(connection, "share_of_view", serving, view=view))
+        connection.execute(sql.SQL("create or replace view chronofact.{} as {}").format(sql.Identifier(view), shares))
+
+
+def _shares(connection: Connection[Any], name: str, serving: list[str], **slots: str) -> list[sql.SQL]:
+    share = script("read_api", name)
+    return [share.filled(connection, schema=one, projection=sql.Literal(one), **slots) for one in serving]
