@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
-from fastavro import parse_schema, schemaless_reader, schemaless_writer
+from fastavro import parse_schema, schemaless_reader
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 from chronofact.domain.errors import Rejected
@@ -20,6 +20,24 @@ VERSIONS: Final = ("fact_event.v1.avsc",)
 
 _MARKER: Final = b"\xc3\x01"
 _HEADER_BYTES: Final = 10
+_NULL: Final = b"\x00"
+_SOME: Final = b"\x02"
+_KINDS: Final = {
+    kind: bytes((2 * symbol,))
+    for symbol, kind in enumerate(
+        (
+            "FactAsserted",
+            "FactActivated",
+            "FactSuperseded",
+            "FactEnded",
+            "FactRevoked",
+            "ConflictResolved",
+            "RelationDeclared",
+            "RelationsChecked",
+            "EventDropped",
+        )
+    )
+}
 
 
 class FactEvent(NamedTuple):
@@ -59,12 +77,44 @@ def _header(schema: Any) -> bytes:
 
 
 def encode_event(event: FactEvent) -> bytes:
-    """The message value of an event, in the newest schema."""
-    codec = _codec()
-    body = BytesIO()
-    body.write(codec.header)
-    schemaless_writer(body, codec.newest, event._asdict())
-    return body.getvalue()
+    """The message value of an event, in the newest schema.
+
+    Spelled by hand, since this runs for each command and fastavro takes five times as long to tell which branch of a
+    union fits; tests hold it to fastavro's bytes.
+    """
+    label = None if event.subject_label is None else event.subject_label.encode()
+    trace = None if event.trace is None else event.trace.encode()
+    return b"".join(
+        (
+            _codec().header,
+            event.event_id,
+            _KINDS[event.kind],
+            _long(len(event.identity)),
+            event.identity,
+            _NULL if label is None else _SOME + _long(len(label)) + label,
+            _long(len(event.payload)),
+            event.payload,
+            _NULL if event.derived is None else _SOME + _long(len(event.derived)) + event.derived,
+            _NULL if event.version_id is None else _SOME + event.version_id,
+            _NULL if event.value_hash is None else _SOME + event.value_hash,
+            _NULL if event.source_hash is None else _SOME + event.source_hash,
+            _NULL if event.import_time is None else _SOME + _long(event.import_time),
+            _NULL if trace is None else _SOME + _long(len(trace)) + trace,
+        )
+    )
+
+
+def _long(number: int) -> bytes:
+    """Avro's zigzag variable-length integer."""
+    number = number << 1 if number >= 0 else (-number << 1) - 1
+    if number < 0x80:
+        return bytes((number,))
+    spelled = bytearray()
+    while number > 0x7F:
+        spelled.append(number & 0x7F | 0x80)
+        number >>= 7
+    spelled.append(number)
+    return bytes(spelled)
 
 
 def decode_event(data: bytes) -> FactEvent:

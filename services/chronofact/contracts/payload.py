@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, assert_never
 
 import orjson
@@ -36,6 +37,7 @@ _VERSION_KEY: Final = b',"version_id":"'
 _TAIL_BYTES: Final = len(_VERSION_KEY) + 36 + 2
 _ID_CHARS: Final = 36
 _HASH_BYTES: Final = 32
+_INSTANTS_KEPT: Final = 4_096
 
 
 def id_text(raw: bytes) -> str:
@@ -152,6 +154,7 @@ def _id(raw: bytes | None) -> str:
     return "null" if raw is None else f'"{id_text(raw)}"'
 
 
+@lru_cache(_INSTANTS_KEPT)
 def _instant(instant: int | None) -> str:
     return "null" if instant is None else f'"{format_instant(instant)}"'
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from hashlib import sha256
+from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
 from chronofact.domain.errors import Rejected
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SAFE_INTEGER: Final = 2**53
 """Integers beyond it change in canonical JSON, where each number is a double."""
@@ -30,12 +31,9 @@ def canonical(value: Json) -> bytes:
 
 def canonical_text(value: Json) -> str:
     """``canonical`` before its UTF-8 encoding."""
-    kind = type(value)
-    if kind is str:
-        _check_text(value)  # type: ignore[arg-type]
-        return _dumps(value)
-    if value is None or kind is bool:
-        return _dumps(value)
+    if type(value) is str:
+        check_text(value)
+        return encode_basestring(value)
     return _dumps(value) if _check_plain(value, 0) else _spell(value)
 
 
@@ -44,7 +42,8 @@ def digest(data: bytes) -> bytes:
     return sha256(data).digest()
 
 
-def _check_text(text: str) -> None:
+def check_text(text: str) -> None:
+    """Refuses what Postgres can't hold as text: ``surrogate_lone``, ``nul_character``."""
     if not text.isascii():
         try:
             text.encode()
@@ -56,34 +55,41 @@ def _check_text(text: str) -> None:
 
 def _check_plain(value: Json, depth: int) -> bool:
     """Refuses what can't be held; tells whether the C encoder spells the value as RFC 8785 does."""
-    match value:
-        case str():
-            _check_text(value)
-            return True
-        case None | bool():
-            return True
-        case int():
-            if not -SAFE_INTEGER <= value <= SAFE_INTEGER:
-                raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
-            return True
-        case float():
-            if not math.isfinite(value):
-                raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")
-            return False
-        case list() | dict() if depth >= DEPTH_MAX:
+    # by exact type, the most frequent first: this runs for each part of each value that is written
+    kind = type(value)
+    if kind is str:
+        check_text(value)  # type: ignore[arg-type]
+        return True
+    if value is None or kind is bool:
+        return True
+    if kind is dict or kind is list:
+        if depth >= DEPTH_MAX:
             raise Rejected("nesting_too_deep", f"values nest at most {DEPTH_MAX} deep")
-        case list():
-            plain = True
-            for item in value:
-                plain &= _check_plain(item, depth + 1)
-            return plain
-        case dict():
-            plain = True
-            for key, item in value.items():
-                _check_text(key)
-                # Python sorts by code point, RFC 8785 by UTF-16 unit: they differ beyond the basic plane only
-                plain &= _check_plain(item, depth + 1) and key.isascii()
-            return plain
+        return _check_parts(value, depth + 1)  # type: ignore[arg-type]
+    return _check_number(value)  # type: ignore[arg-type]
+
+
+def _check_parts(parts: list[Json] | dict[str, Json], depth: int) -> bool:
+    plain = True
+    if isinstance(parts, list):
+        for item in parts:
+            plain &= _check_plain(item, depth)
+        return plain
+    for name, item in parts.items():
+        check_text(name)
+        # Python sorts by code point, RFC 8785 by UTF-16 unit: they differ beyond the basic plane only
+        plain &= _check_plain(item, depth) and name.isascii()
+    return plain
+
+
+def _check_number(number: float) -> bool:
+    if isinstance(number, int):
+        if not -SAFE_INTEGER <= number <= SAFE_INTEGER:
+            raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
+        return True
+    if not math.isfinite(number):
+        raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")
+    return False
 
 
 def _spell(value: Json) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -12,6 +13,7 @@ from chronofact.domain.canonical import canonical_text
 from chronofact.domain.interval import format_instant
 
 _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
+_BOUNDS_KEPT: Final = 4_096
 _VERSION_8: Final = 0x8 << 76
 _VARIANT: Final = 0b10 << 62
 _CLEAR: Final = ~((0xF << 76) | (0b11 << 62))
@@ -29,8 +31,8 @@ class FactIdentity:
 
     def canonical(self) -> bytes:
         """The canonical JSON array of the five parts: what ``fact_id`` is the hash of."""
-        parts = [str(self.tenant_id), str(self.subject_id), self.scope_kind, self.scope_key, self.fact_key]
-        return canonical_text(parts).encode()  # type: ignore[arg-type]
+        named = ",".join(map(canonical_text, (self.scope_kind, self.scope_key, self.fact_key)))
+        return f'["{self.tenant_id}","{self.subject_id}",{named}]'.encode()
 
 
 DEVELOPMENT_TENANT: Final = uuid5(NAMESPACE_URL, "chronofact:development")
@@ -60,7 +62,12 @@ def derived_id(domain: bytes, content: bytes) -> bytes:
 
 def fact_id_of(identity: FactIdentity) -> bytes:
     """The 16 bytes that are the fact's id and its Kafka message key."""
-    return derived_id(b"fact", identity.canonical())
+    return fact_id_of_canonical(identity.canonical())
+
+
+def fact_id_of_canonical(identity: bytes) -> bytes:
+    """``fact_id_of`` an identity in its canonical form."""
+    return derived_id(b"fact", identity)
 
 
 def version_id_of(
@@ -89,6 +96,7 @@ def event_id_of(fact_id: bytes, kind: str, payload: bytes) -> bytes:
     return derived_id(b"event", fact_id + kind.encode() + b"\x00" + payload)
 
 
+@lru_cache(_BOUNDS_KEPT)
 def _bound(instant: int | None) -> bytes:
     return b"null" if instant is None else f'"{format_instant(instant)}"'.encode()
 

@@ -42,7 +42,14 @@ from chronofact.domain.events import (
     Supersession,
     Verdict,
 )
-from chronofact.domain.identity import FactIdentity, event_id_of, fact_id_of, is_uuid, subject_id_of, version_id_of
+from chronofact.domain.identity import (
+    FactIdentity,
+    event_id_of,
+    fact_id_of_canonical,
+    is_uuid,
+    subject_id_of,
+    version_id_of,
+)
 from chronofact.domain.interval import Interval, parse_instant
 
 VALUE_BYTES_MAX: Final = 65_536
@@ -110,24 +117,36 @@ class Acceptor:
         declared = self._keys.of(key)
         named = self._kinds.normalise(scope)
         identity = FactIdentity(tenant_id, subject_id_of(tenant_id, subject), named.kind, named.key, key)
+        spelled = identity.canonical()
         label = None if is_uuid(subject) else subject
-        return Slot(fact_id_of(identity), identity.canonical(), label, named, declared)
+        return Slot(fact_id_of_canonical(spelled), spelled, label, named, declared)
 
 
 def _event(
-    slot: Slot, what: Happening, version_id: bytes | None, import_time: int | None, trace: str | None
+    slot: Slot,
+    what: Happening,
+    version_id: bytes | None,
+    import_time: int | None,
+    trace: str | None,
+    *,
+    value_hash: bytes | None = None,
+    source_hash: bytes | None = None,
 ) -> FactEvent:
     kind = type(what).__name__
     payload = payload_of(what)
+    event_id = event_id_of(slot.fact_id, kind, payload)
     return FactEvent(
-        event_id_of(slot.fact_id, kind, payload),
+        event_id,
         kind,
         slot.identity,
         slot.label,
         payload,
-        version_id=version_id,
-        import_time=import_time,
-        trace=trace,
+        None,
+        version_id,
+        value_hash,
+        source_hash,
+        import_time,
+        trace,
     )
 
 
@@ -170,8 +189,8 @@ def _asserted(command: Assert, slot: Slot, import_time: int | None, trace: str |
         command.confidence,
         () if command.supersedes is None else _supersedes(command.supersedes, version_id),
     )
-    event = _event(slot, what, version_id, import_time, trace)
-    return Accepted(slot.fact_id, event._replace(value_hash=what.value_hash, source_hash=source_hash), version_id)
+    event = _event(slot, what, version_id, import_time, trace, value_hash=what.value_hash, source_hash=source_hash)
+    return Accepted(slot.fact_id, event, version_id)
 
 
 def _value(command: Assert) -> bytes:
