@@ -43,7 +43,7 @@ for module in (demo, stack, importer, reads, services, doctor):
 def main() -> None:
     """Runs the command line; ends the process with one of the four exit codes."""
     try:
-        app()
+        app(prog_name="chronofact")
     except Failure as failure:
         typer.secho(failure.message, fg="red", err=True)
         if failure.remedy:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BATCH_LINES_MAX: Final = 1_000
 BATCH_BYTES_MAX: Final = 4 * 2**20
-LINE_BYTES_MAX: Final = 16 * 2**20
+REFUSED_FOR_A_LINE: Final = frozenset({400, 413, 422})
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too, - is standard input.")]
 Told = Callable[[int, int], None]
@@ -92,6 +92,11 @@ class Batch:
         """Whether the line still fits; an empty batch takes any."""
         return not self.lines or (len(self.lines) < BATCH_LINES_MAX and self.size + len(line) < BATCH_BYTES_MAX)
 
+    def halves(self) -> tuple[Batch, Batch]:
+        """The same lines in two batches."""
+        middle = len(self.lines) // 2
+        return Batch(self.numbers[:middle], self.lines[:middle]), Batch(self.numbers[middle:], self.lines[middle:])
+
 
 def batches(lines: Iterator[bytes]) -> Iterator[Batch]:
     """The file's lines, without empty ones, by batch."""
@@ -151,18 +156,19 @@ def _import_one(client: Client, path: Path, tally: Tally, *, quiet: bool) -> Non
 
 
 def _send(client: Client, batch: Batch, rejects: Rejects, tally: Tally) -> None:
-    from chronofact.client import Accepted, Refused, Rejection
+    """A body that is refused as a whole is halved until the line is alone for whose sake it was."""
+    from chronofact.client import Refused, Rejection
 
-    if batch.size > LINE_BYTES_MAX:
-        results: tuple[Accepted | Rejection, ...] = (Rejection(0, "body_too_large", "more than 16 MiB", None),)
-    else:
-        try:
-            results = client.send_lines(b"\n".join(batch.lines)).results
-        except Refused as refusal:
-            # a single line makes an answer of its own
-            if len(batch.lines) > 1 or refusal.status not in {400, 422}:
-                raise
-            results = (Rejection(0, refusal.code, refusal.message, refusal.field),)
+    try:
+        results = client.send_lines(b"\n".join(batch.lines)).results
+    except Refused as refusal:
+        if refusal.status not in REFUSED_FOR_A_LINE:
+            raise
+        if len(batch.lines) > 1:
+            for half in batch.halves():
+                _send(client, half, rejects, tally)
+            return
+        results = (Rejection(0, refusal.code, refusal.message, refusal.field),)
     for number, line, result in zip(batch.numbers, batch.lines, results, strict=True):
         if isinstance(result, Rejection):
             rejects.add(number, line, result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,14 +61,13 @@ class Target:
         """A client for those addresses: what is said outright, then the data folder, then ``CHRONOFACT_*``."""
         from chronofact.client import Client
 
-        found: dict[str, str] = {}
-        if self.writer is None or self.reader is None:
+        found: Mapping[str, str | None]
+        if self.writer is None and self.reader is None:
             found = configured() if self.data is None else of_stack(self.data)
+        else:
+            found = {"writer": self.writer, "reader": self.reader}  # a command needs the one that it lets you name
         return Client(
-            writer=url(self.writer or found["writer"]),
-            reader=url(self.reader or found["reader"]),
-            tenant=self.tenant,
-            token=self.token,
+            writer=url(found.get("writer")), reader=url(found.get("reader")), tenant=self.tenant, token=self.token
         )
 
 
@@ -109,9 +108,9 @@ def read_settings() -> Settings:
         raise Failure(f"the configuration is wrong: {error}", code=ExitCode.USAGE) from None
 
 
-def url(address: str) -> str:
+def url(address: str | None) -> str | None:
     """An address with its scheme."""
-    return address if "://" in address else f"http://{address}"
+    return address if address is None or "://" in address else f"http://{address}"
 
 
 def instant(text: str | None) -> str | None:

@@ -29,8 +29,8 @@ class _Shell:
     def __init__(
         self,
         *,
-        writer: str = WRITER,
-        reader: str = READER,
+        writer: str | None = None,
+        reader: str | None = None,
         token: str | None = None,
         tenant: str | None = None,
         patience_s: float = 30.0,
@@ -38,7 +38,9 @@ class _Shell:
         reads_own_writes: bool = True,
     ) -> None:
         self.ids = Ids(tenant)
-        self.calls = Calls(writer=writer, reader=reader, patience_s=patience_s, reads_own_writes=reads_own_writes)
+        self.calls = Calls(
+            writer=writer or WRITER, reader=reader or READER, patience_s=patience_s, reads_own_writes=reads_own_writes
+        )
         credential = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._headers = credential if tenant is None else {**credential, "X-Tenant-Id": tenant}
         self._timeout_s = timeout_s
