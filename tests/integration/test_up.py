@@ -1,0 +1,188 @@
+"""`chronofact up | down | doctor`, as a person or a script types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from chronofact.embedded.ports import choose_ports
+from tests.integration.processes import processes_of, wait_until_gone
+
+STOP_S = 20
+ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")} | {
+    name: value for name, value in os.environ.items() if name == "CHRONOFACT_CACHE"
+}
+SERVICES = ("writer", "projector", "reader")
+
+
+def chronofact(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "chronofact.cli", *map(str, arguments)]
+    return subprocess.run(line, env=ENVIRON | environ, capture_output=True, text=True, check=False, timeout=120)
+
+
+class Up:
+    """`chronofact up --json` in the foreground."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        line = [sys.executable, "-m", "chronofact.cli", "up", "--data", str(folder), "--json", *options]
+        self.folder = folder
+        self.process = subprocess.Popen(line, env=ENVIRON, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        if not first:
+            self.kill()
+        self.found: dict[str, Any] = json.loads(first)
+
+    def stop(self) -> tuple[int, str]:
+        """Exit code and what was printed after the first line."""
+        self.process.send_signal(signal.SIGTERM)
+        rest, _ = self.process.communicate(timeout=STOP_S)
+        return self.process.returncode, rest
+
+    def kill(self) -> None:
+        """As if the machine had run out of memory."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    started = Up(tmp_path_factory.mktemp("up") / "data")
+    yield started
+    started.kill()
+    assert wait_until_gone(started.folder, STOP_S) == []
+
+
+def is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/readyz", timeout=2).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def eventually(holds: Callable[[], bool], timeout_s: float = 40) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_up_says_one_line_once_all_is_ready(up: Up) -> None:
+    assert list(up.found)[:5] == ["writer", "reader", "reconciler", "kafka", "postgres"]
+    assert up.found["reconciler"] is None
+    assert up.found["pid"] == up.process.pid
+    assert json.loads((up.folder / "stack.json").read_text()) == up.found
+    assert (up.folder / "stack.json").stat().st_mode & 0o077 == 0
+    for name in SERVICES:
+        assert is_ready(up.found[name]), name
+
+
+def test_a_second_up_of_the_folder_is_refused_by_name(up: Up) -> None:
+    again = chronofact("up", "--data", up.folder)
+    assert again.returncode == 1
+    assert f"in use by process {up.process.pid}" in again.stderr
+    assert "chronofact down" in again.stderr
+
+
+def test_doctor_finds_all_well(up: Up) -> None:
+    done = chronofact("doctor", "--data", up.folder, "--json")
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert done.returncode == 0, checks
+    assert {check["state"] for check in checks.values()} == {"ok"}
+    assert {"java", "kafka jars", "postgres binaries", "data folder", "ports", "kafka", "postgres", *SERVICES} == set(
+        checks
+    )
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_that_dies_is_started_again(up: Up, name: str) -> None:
+    line = [sys.executable, "-m", f"chronofact.{name}"]
+    (service,) = [one for one in processes_of(up.folder.parent) if one.cmdline() == line]
+    service.kill()
+    eventually(lambda: not service.is_running())
+    eventually(lambda: is_ready(up.found[name]))
+    assert f"{name} started again" in (up.folder / "logs" / "up.log").read_text()
+
+
+def test_sigterm_stops_everything_in_time_and_quietly(tmp_path: Path) -> None:
+    started = Up(tmp_path / "data")
+    assert started.stop() == (0, "")
+    assert processes_of(tmp_path) == []
+    assert not (tmp_path / "data" / "stack.json").exists()
+
+
+def test_a_killed_up_leaves_nothing_running(tmp_path: Path) -> None:
+    started = Up(tmp_path / "data")
+    assert (
+        len([one for one in psutil.Process(started.process.pid).children() if "keeper.py" in str(one.cmdline())]) >= 2
+    )
+    started.kill()
+    assert wait_until_gone(tmp_path, STOP_S) == []
+
+
+def test_sigterm_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "chronofact.cli", "up", "--data", str(tmp_path / "data")]
+    process = subprocess.Popen(line, env=ENVIRON, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    eventually(lambda: any(one.name() == "java" for one in processes_of(tmp_path)))
+    process.terminate()
+    assert process.wait(STOP_S) == 0
+    assert processes_of(tmp_path) == []
+
+
+def test_detached_it_runs_on_until_down(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    base = choose_ports(["writer"], {})["writer"]
+    done = chronofact("up", "--data", folder, "--detach", "--json", "--port-base", str(base))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["writer"] == f"http://127.0.0.1:{base}"
+    assert found["kafka"] == f"127.0.0.1:{base + 4}"
+    stopped = chronofact("down", "--data", folder, "--json")
+    assert stopped.returncode == 0
+    assert json.loads(stopped.stdout)["pid"] == found["pid"]
+    assert processes_of(tmp_path) == []
+
+
+def test_down_where_nothing_runs_says_so(tmp_path: Path) -> None:
+    done = chronofact("down", "--data", tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"nothing runs in {tmp_path}\n")
+
+
+def test_down_of_no_folder_is_a_usage_error(tmp_path: Path) -> None:
+    assert chronofact("down", "--data", tmp_path / "none").returncode == 2
+
+
+def test_an_address_that_does_not_answer_ends_with_3(tmp_path: Path) -> None:
+    done = chronofact(
+        "up",
+        "--data",
+        tmp_path / "data",
+        CHRONOFACT_KAFKA="127.0.0.1:9",
+        CHRONOFACT_POSTGRES="postgresql://127.0.0.1:9/x",
+    )
+    assert done.returncode == 3, done.stderr
+    assert processes_of(tmp_path) == []
+
+
+def test_doctor_of_a_stack_that_is_down_ends_with_3(tmp_path: Path) -> None:
+    done = chronofact("doctor", "--data", tmp_path / "data")
+    assert done.returncode == 3
+    assert "chronofact up" in done.stdout
+
+
+def test_doctor_names_damaged_jars(tmp_path: Path) -> None:
+    done = chronofact("doctor", "--json", CHRONOFACT_CACHE=str(tmp_path / "cache"))
+    (jars,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "kafka jars"]
+    assert done.returncode == 1
+    assert "prefetch" in jars["remedy"]
