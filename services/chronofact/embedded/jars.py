@@ -61,8 +61,12 @@ def _parse(line: str) -> Jar:
 
 def jars_folder(cache_folder: Path) -> Path:
     """Where the jars of this very list lie, or will."""
-    fingerprint = hashlib.sha256(LOCK_LIST.read_bytes()).hexdigest()[:12]
-    return cache_folder / f"kafka-{KAFKA_VERSION}-{fingerprint}"
+    return cache_folder / f"kafka-{KAFKA_VERSION}-{list_fingerprint()}"
+
+
+def list_fingerprint() -> str:
+    """Changes with any pinned jar."""
+    return hashlib.sha256(LOCK_LIST.read_bytes()).hexdigest()[:12]
 
 
 def ensure_jars(cache_folder: Path, progress: Progress | None = None) -> Path:

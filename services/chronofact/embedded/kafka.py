@@ -65,6 +65,8 @@ class KafkaNode:
     log: Path
     port: int
     controller_port: int
+    options: Sequence[str] = ()
+    stop_timeout_s: float = 7.0
 
     @property
     def bootstrap(self) -> str:
@@ -89,7 +91,7 @@ class KafkaNode:
     def _format(self) -> None:
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
         arguments = ["format", "--config", str(self.properties), "--cluster-id", cluster_id]
-        command = self._java("kafka.tools.StorageTool", [*arguments, "--ignore-formatted"], "-Xmx128m")
+        command = self._java("kafka.tools.StorageTool", [*arguments, "--ignore-formatted"], HEAP)
         done = subprocess.run(command, capture_output=True, text=True, env=_environ(), cwd=self.folder, check=False)
         if done.returncode != 0:
             raise EmbeddedError(f"Kafka's storage can't be formatted: {done.stdout}{done.stderr}")
@@ -101,12 +103,14 @@ class KafkaNode:
             arguments=self._java("kafka.Kafka", [str(self.properties)], HEAP),
             log=self.log,
             environ=_environ(),
+            stop_timeout_s=self.stop_timeout_s,
             working_folder=self.folder,
         )
         return KeptProcess(command, held_fds)
 
     def _java(self, main_class: str, arguments: Sequence[str], heap: str) -> list[str]:
         options = [
+            *self.options,
             "-Xms64m",
             "-Xss512k",
             "-XX:+UseSerialGC",
@@ -118,7 +122,8 @@ class KafkaNode:
             "-Dorg.slf4j.simpleLogger.showDateTime=true",
             "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
         ]
-        return [str(JAVA), heap, *options, "-cp", f"{self.jars}/*", main_class, *arguments]
+        path = os.pathsep.join(str(jar) for jar in sorted(self.jars.glob("*.jar")))
+        return [str(JAVA), heap, *options, "-cp", path, main_class, *arguments]
 
     def wait_ready(self, process: KeptProcess, timeout_s: float = START_TIMEOUT_S) -> None:
         """Return once the broker answers with itself as a member of its cluster."""

@@ -18,6 +18,7 @@ from chronofact.embedded.ports import choose_ports
 from chronofact.embedded.postgres import PostgresServer, new_password
 from chronofact.embedded.process import KeptProcess
 from chronofact.embedded.unit import Unit
+from chronofact.embedded.warmth import warm_options
 
 # With a port base: base, base + 1, ... in this order.
 PORT_NAMES = ("writer", "reader", "reconciler", "projector", "kafka", "postgres", "controller")
@@ -113,6 +114,7 @@ class Stack:
             log=self.folder.logs / "kafka.log",
             port=self.ports["kafka"],
             controller_port=self.ports["controller"],
+            options=warm_options(cache_folder()),
         )
         self._step("preparing Kafka")
         node.prepare()
