@@ -41,18 +41,26 @@ def start(command: list[str], user: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, preexec_fn=die_with_keeper, **identity)  # noqa: PLW1509
 
 
-def keep(child: subprocess.Popen[bytes], asker: int, stop_signal: int, timeout_s: float) -> int:
+def notice_signals() -> int:
+    """Have signals written to a pipe, from now on, and nothing else; its reading end."""
+    told, telling = os.pipe()
+    os.set_blocking(telling, False)
+    signal.set_wakeup_fd(telling)
+    # Not SIG_IGN, which the command would inherit.
+    for noticed in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+        signal.signal(noticed, lambda *_: None)
+    return told
+
+
+def keep(child: subprocess.Popen[bytes], told: int, asker: int, stop_signal: int, timeout_s: float) -> int:
     """Wait until the child has left, by itself or because it was stopped; its exit code."""
-    wake_read, wake_write = os.pipe()
-    os.set_blocking(wake_write, False)
-    signal.set_wakeup_fd(wake_write)
     stop_by: float | None = None
     while child.poll() is None:
-        waiting = [wake_read] if stop_by is not None else [wake_read, asker]
+        waiting = [told] if stop_by is not None else [told, asker]
         left_s = None if stop_by is None else max(0.0, stop_by - time.monotonic())
         ready, _, _ = select.select(waiting, [], [], left_s)
-        told = wake_read in ready and signal.SIGTERM in os.read(wake_read, 64)
-        if stop_by is None and (told or asker in ready):
+        is_told = told in ready and signal.SIGTERM in os.read(told, 64)
+        if stop_by is None and (is_told or asker in ready):
             child.send_signal(stop_signal)
             stop_by = time.monotonic() + timeout_s
         elif stop_by is not None and time.monotonic() >= stop_by:
@@ -64,16 +72,13 @@ def keep(child: subprocess.Popen[bytes], asker: int, stop_signal: int, timeout_s
 def main(arguments: list[str]) -> int:
     """Start and keep; 127 when the command can't be started."""
     asker, stop_signal, timeout_s, user, *command = arguments
-    for ignored in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)
-    for noticed in (signal.SIGTERM, signal.SIGCHLD):
-        signal.signal(noticed, lambda *_: None)
+    told = notice_signals()
     try:
         child = start(command, user)
     except OSError as error:
         print(f"can't start {command[0]}: {error}", file=sys.stderr)
         return START_FAILED
-    return keep(child, int(asker), int(stop_signal), float(timeout_s))
+    return keep(child, told, int(asker), int(stop_signal), float(timeout_s))
 
 
 if __name__ == "__main__":
