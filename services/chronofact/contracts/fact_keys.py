@@ -33,8 +33,8 @@ class KeyDeclaration:
 class KeyDeclarations:
     """Declarations in the order in which they are asked."""
 
-    def __init__(self, declared: Sequence[tuple[str, KeyDeclaration]]) -> None:
-        self._declared = [(_compiled(pattern), declaration) for pattern, declaration in declared]
+    def __init__(self, declared: Sequence[tuple[re.Pattern[str], KeyDeclaration]]) -> None:
+        self._declared = declared
         self.of = lru_cache(_LOOKUPS_KEPT)(self._of)
 
     @classmethod
@@ -74,7 +74,7 @@ def check_key(fact_key: str) -> None:
         )
 
 
-def _read(path: Path) -> list[tuple[str, KeyDeclaration]]:
+def _read(path: Path) -> list[tuple[re.Pattern[str], KeyDeclaration]]:
     try:
         lines: list[dict[str, Any]] = yaml.safe_load(path.read_bytes())["keys"] or []
         return [_declaration(line) for line in lines]
@@ -82,12 +82,12 @@ def _read(path: Path) -> list[tuple[str, KeyDeclaration]]:
         raise ValueError(f"{path}: not a file of fact key declarations: {error}") from error
 
 
-def _declaration(line: dict[str, Any]) -> tuple[str, KeyDeclaration]:
+def _declaration(line: dict[str, Any]) -> tuple[re.Pattern[str], KeyDeclaration]:
     if unknown := line.keys() - {"pattern", "cardinality", "succession"}:
         raise ValueError(f"unknown field {min(unknown)}")
     cardinality = Cardinality(line.get("cardinality", "one"))
     succession = Succession(line.get("succession", "explicit"))
-    return line["pattern"], KeyDeclaration(cardinality, succession, is_declared=True)
+    return _compiled(line["pattern"]), KeyDeclaration(cardinality, succession, is_declared=True)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

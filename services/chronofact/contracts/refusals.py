@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from chronofact.domain.errors import Rejected
 
@@ -27,15 +28,26 @@ _BY_TYPE: Final = {
     "union_tag_not_found": ("field_missing", "type says which command it is"),
     "union_tag_invalid": ("type_unknown", "type names no command"),
 }
+_SHAPES: Final = frozenset({"model_type", "list_type"})
 _OF_TYPE: Final = frozenset({"union_tag_not_found", "union_tag_invalid"})
 
 
 def refusal_of(error: ValidationError) -> Rejected:
     """The first thing that is wrong, as a refusal."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    found = _first(error.errors(include_url=False, include_input=False, include_context=False))
     code, message = _BY_TYPE.get(found["type"], ("field_type", "the field has the wrong JSON type"))
     field = "type" if found["type"] in _OF_TYPE else _field(found["loc"])
     return Rejected(code, message, field=field)
+
+
+def _first(errors: list[ErrorDetails]) -> ErrorDetails:
+    """The first error; of a field that may have two shapes, the one found in the shape that it has."""
+    first = errors[0]
+    if first["type"] in _SHAPES:
+        for other in errors[1:]:
+            if other["loc"][:2] == first["loc"][:2] and other["type"] not in _SHAPES:
+                return other
+    return first
 
 
 def sayable(field: str | None) -> str | None:

@@ -1,0 +1,70 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from chronofact.runtime.config import Settings
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "chronofact.toml"
+    file.write_text('kafka = "from-file:9092"\nwriter_port = 9999\n')
+    monkeypatch.setenv("CHRONOFACT_CONFIG", str(file))
+    monkeypatch.setenv("CHRONOFACT_WRITER_PORT", "7777")
+    monkeypatch.delenv("CHRONOFACT_KAFKA", raising=False)
+    settings = Settings()
+    assert (settings.kafka, settings.writer_port) == ("from-file:9092", 7777)
+
+
+def test_an_option_that_no_one_knows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "chronofact.toml"
+    file.write_text("writer_prot = 9999\n")
+    monkeypatch.setenv("CHRONOFACT_CONFIG", str(file))
+    with pytest.raises(ValidationError, match="writer_prot"):
+        Settings()
+
+
+def test_a_file_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONOFACT_CONFIG", "nowhere.toml")
+    with pytest.raises(FileNotFoundError, match="CHRONOFACT_CONFIG"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"auth": "off", "writer_host": "0.0.0.0"}, "loopback"),
+        ({"auth": "off", "reader_host": "192.0.2.1"}, "loopback"),
+        ({"auth": "off", "projector_host": "example.org"}, "loopback"),
+        ({"body_bytes_max": 2**20, "bodies_bytes_max": 2**10}, "bodies_bytes_max"),
+        ({"queue_messages_max": 10}, "queue_messages_max"),
+        ({"queue_bytes_max": 2**20}, "queue_bytes_max"),
+        ({"delivery_timeout_s": 19}, "drain_timeout_s"),
+        ({"commands_max": 0}, "commands_max"),
+        ({"writer_port": 70_000}, "writer_port"),
+        ({"projection": "public"}, "projection"),
+    ],
+)
+def test_limits_that_contradict_are_refused(said: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        Settings(**said)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
+def test_loopback_may_go_without_authentication(host: str) -> None:
+    assert Settings(auth="off", writer_host=host).writer_host == host
+
+
+def test_secrets_never_print() -> None:
+    settings = Settings.model_validate(
+        {"postgres": "postgresql://u:hunter2@h/d", "kafka_options": {"sasl.password": "hunter2"}}
+    )
+    assert "hunter2" not in repr(settings) + str(settings)
+    assert "hunter2" in settings.postgres.get_secret_value()
+
+
+def test_settings_are_frozen() -> None:
+    settings = Settings()
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.kafka = "elsewhere:9092"  # type: ignore[misc]
