@@ -36,7 +36,9 @@ as $$
     left join lateral (
         select m.*
         from {schema}.crowd_at(q.fact_no, q.valid_at, q.system_as_of, a.kind) as m
-        where a.kind is null or a.kind = 3 or (a.kind > 0 and a.versions is null)
+        where
+            q.fact_no is not null
+            and (a.kind is null or a.kind = 3 or (a.kind > 0 and a.versions is null))
         offset 0
     ) as many on true
     left join lateral (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -12,6 +13,16 @@ from chronofact.postgres.errors import failures_named
 
 CONNECT_TIMEOUT_S = 5
 IDLE_IN_TRANSACTION_MS = 60_000
+
+_LOOK_UPS: Final = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_sort": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+"""Every read is a few look-ups in an index: planned once, and not otherwise because some fact is young and small."""
 
 
 def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
@@ -45,13 +56,19 @@ def connect(conninfo: str, name: str, *, autocommit: bool = False, **settings: s
 
 
 def reading_pool(
-    conninfo: str, name: str, *, connections_max: int, statement_timeout_ms: int
+    conninfo: str,
+    name: str,
+    *,
+    connections_max: int,
+    statement_timeout_ms: int,
+    configure: Callable[[AsyncConnection[Any]], Awaitable[None]],
 ) -> AsyncConnectionPool[AsyncConnection[Any]]:
     """A pool, not yet open, of connections that can only read; it heals by itself when Postgres was away."""
     settings: dict[str, str | int] = {
         "default_transaction_read_only": "on",
         "statement_timeout": statement_timeout_ms,
         "jit": "off",
+        **_LOOK_UPS,
     }
     return AsyncConnectionPool(
         conninfo_for(conninfo, name, **settings),
@@ -62,5 +79,8 @@ def reading_pool(
         timeout=CONNECT_TIMEOUT_S,
         max_waiting=512,
         max_idle=300,
+        reconnect_timeout=10,
+        check=None,
+        configure=configure,
         kwargs={"autocommit": True},
     )

@@ -1,0 +1,1 @@
+"""Answers what held when, as known when, and how fresh that is."""

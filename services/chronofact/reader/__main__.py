@@ -1,0 +1,111 @@
+"""``python -m chronofact.reader``: the one place that picks the reader's adapters."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+
+import uvloop
+from fastapi import FastAPI
+
+from chronofact.contracts.reading import Watermarks
+from chronofact.contracts.scope_kinds import ScopeKinds
+from chronofact.contracts.topics import facts_topic
+from chronofact.kafka.admin import Admin
+from chronofact.postgres.reading_store import ReadingStore
+from chronofact.reader.freshness import LogWatch
+from chronofact.reader.http import POSTGRES, Routes, add_routes
+from chronofact.reader.ports import LogEnds, Projections
+from chronofact.reader.service import Reader
+from chronofact.reader.watch import watch_projections
+from chronofact.runtime.auth import Credentials, credentials_of
+from chronofact.runtime.config import Settings
+from chronofact.runtime.health import Health
+from chronofact.runtime.http import create_app
+from chronofact.runtime.lifecycle import stop_loop_on_signals
+from chronofact.runtime.logging import configure_logging
+from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.serve import serve
+
+
+def main() -> None:
+    """Runs the reader until SIGTERM."""
+    settings = Settings()
+    configure_logging("reader", settings.log_level)
+    kinds = ScopeKinds.load(settings.scope_kinds_file)
+    credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+    # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    uvloop.run(run(settings, kinds, credentials))
+
+
+async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -> None:
+    """The service from its first look at Postgres to its last answer."""
+    health = Health(POSTGRES)
+    store = ReadingStore(settings.postgres.get_secret_value())
+    await store.open()
+    watch = LogWatch(log_ends(settings))
+    app = build_app(settings, store, watch, kinds, credentials, health=health)
+    with stop_loop_on_signals() as stopping:
+        watching = [
+            asyncio.create_task(watch.run()),
+            asyncio.create_task(watch_projections(store, health, POSTGRES)),
+        ]
+        await serve(
+            app,
+            host=settings.reader_host,
+            port=settings.reader_port,
+            health=health,
+            stopping=stopping,
+            drain_timeout_s=settings.drain_timeout_s,
+        )
+        for task in watching:
+            task.cancel()
+        await store.close()
+
+
+def build_app(
+    settings: Settings,
+    projections: Projections,
+    watch: LogWatch,
+    kinds: ScopeKinds,
+    credentials: Credentials,
+    *,
+    health: Health,
+) -> FastAPI:
+    """The application over any projections and log."""
+    metrics = Metrics("reader")
+    app = create_app("reader", "Answers what held when, as known when.", health=health, metrics=metrics)
+    routes = Routes(
+        Reader(projections, watch, metrics),
+        credentials,
+        kinds,
+        health=health,
+        metrics=metrics,
+        body_bytes_max=settings.body_bytes_max,
+        clock=_now,
+    )
+    add_routes(app, routes)
+    return app
+
+
+def log_ends(settings: Settings) -> LogEnds:
+    """Asks Kafka where the facts topic ends."""
+    topic = facts_topic(settings.facts_topic)
+    admin = Admin(settings.kafka, options=settings.kafka_options)
+
+    def ask() -> Watermarks:
+        state = admin.state(topic)
+        return Watermarks(state.topic_id, state.high_watermarks)
+
+    return ask
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""A request before its questions: parameters that are known, each once, and a body within its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from fastapi import Request
+from starlette.datastructures import QueryParams
+
+from chronofact.domain.errors import Rejected
+from chronofact.reader.questions import Asking, Question, Wait, wait_of, whole_number
+
+QUERIES_MAX: Final = 10_000
+LIMIT: Final = 100
+LIMIT_MAX: Final = 1_000
+_BODY_FIELDS: Final = frozenset({"queries", "after", "wait_ms"})
+_READING: Final = frozenset({"after", "wait_ms"})
+
+
+def parameters(
+    query: QueryParams, known: frozenset[str], *, repeats: frozenset[str] = frozenset()
+) -> Mapping[str, str]:
+    """The parameters by name.
+
+    Raises:
+        Rejected: ``parameter_unknown``, ``parameter_malformed``.
+    """
+    found: dict[str, str] = {}
+    for name, text in query.multi_items():
+        if name not in known and name not in _READING:
+            allowed = ", ".join(sorted(known | _READING))
+            raise Rejected("parameter_unknown", f"this call has the parameters {allowed}", field=name)
+        if name in found and name not in repeats:
+            raise Rejected("parameter_malformed", f"{name} is given twice", field=name)
+        found[name] = text
+    return found
+
+
+def required(found: Mapping[str, str], name: str) -> str:
+    """A parameter that must be there.
+
+    Raises:
+        Rejected: ``parameter_missing``.
+    """
+    if name not in found:
+        raise Rejected("parameter_missing", f"this call needs the parameter {name}", field=name)
+    return found[name]
+
+
+def wait_in(found: Mapping[str, str]) -> Wait:
+    """``after`` and ``wait_ms``."""
+    return wait_of(found.get("after"), found.get("wait_ms"))
+
+
+def limit_in(found: Mapping[str, str]) -> int:
+    """``limit``."""
+    return whole_number(found.get("limit"), "limit", least=1, most=LIMIT_MAX, default=LIMIT)
+
+
+async def body_of(request: Request, *, bytes_max: int) -> bytes:
+    """The body.
+
+    Raises:
+        Rejected: ``body_too_large``, ``content_type_unsupported``, ``content_encoding_unsupported``.
+    """
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Rejected("content_type_unsupported", "send application/json, in UTF-8")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Rejected("content_encoding_unsupported", "send the body uncompressed")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > bytes_max:
+            raise Rejected("body_too_large", f"one body has at most {bytes_max} bytes")
+    return bytes(body)
+
+
+def batch_of(raw: bytes) -> tuple[list[Any], Wait]:
+    """The queries of ``POST /v1/resolve``, and what they wait for.
+
+    Raises:
+        Rejected: what is wrong with the body as a whole.
+    """
+    if not raw.strip():
+        raise Rejected("body_empty", "the body is empty")
+    try:
+        found = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        raise _not_json(raw) from None
+    if isinstance(found, dict):
+        if unknown := found.keys() - _BODY_FIELDS:
+            raise Rejected("field_unknown", "the body has queries, after and wait_ms", field=min(unknown))
+        wait = wait_of(found.get("after"), found.get("wait_ms"))
+        queries = found.get("queries")
+    else:
+        wait, queries = Wait(), found
+    if not isinstance(queries, list):
+        raise Rejected("field_type", "queries is an array", field="queries")
+    if len(queries) > QUERIES_MAX:
+        raise Rejected("queries_too_many", f"one request has at most {QUERIES_MAX} queries", field="queries")
+    return queries, wait
+
+
+def question_of(asking: Asking, query: Any) -> Question:
+    """One query of a batch."""
+    if not isinstance(query, dict):
+        raise Rejected("field_type", "a query is a JSON object", field="queries")
+    return asking.question(query)
+
+
+def _not_json(raw: bytes) -> Rejected:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return Rejected("encoding_not_utf8", "the body is not UTF-8")
+    return Rejected("json_malformed", "the body is not JSON, or is cut short")

@@ -1,0 +1,33 @@
+"""Looks at Postgres again and again, so that /readyz names what is wrong and is well again by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from chronofact.domain.identity import DEVELOPMENT_TENANT
+from chronofact.reader.ports import Projections
+from chronofact.runtime.failures import Corruption, Transient, Unfit
+from chronofact.runtime.health import Health
+
+CHECK_S: Final = 1.0
+
+
+async def watch_projections(projections: Projections, health: Health, part: str) -> None:
+    """Until cancelled."""
+    while True:
+        was = health.why(part)
+        try:
+            await projections.standing(DEVELOPMENT_TENANT)
+        except (Transient, Unfit) as failure:
+            health.hindered(part, failure)
+        except Corruption as failure:
+            health.hindered(part, Transient("postgres_damaged", str(failure)))
+        else:
+            health.ready(part)
+        now = health.why(part)
+        if (was and was.code) != (now and now.code):
+            structlog.get_logger().info("postgres_state", code=now.code if now else "ready")
+        await asyncio.sleep(CHECK_S)
