@@ -19,6 +19,7 @@ from chronofact.embedded.cache import cache_folder
 from chronofact.embedded.errors import EmbeddedError, FolderInUseError
 from chronofact.embedded.folder import DataFolder
 from chronofact.embedded.jars import Jar, ensure_jars, jars_folder, pinned_jars
+from chronofact.embedded.kafka import new_cluster_id
 from chronofact.embedded.ports import choose_ports, is_free
 from chronofact.embedded.process import Command, KeptProcess
 from chronofact.embedded.server_user import open_way
@@ -242,6 +243,13 @@ class TestJars:
         (tmp_path / "a-1.jar").write_bytes(b"x")
         assert not jar.is_intact(tmp_path / "a-1.jar")
         assert not jar.is_intact(tmp_path / "none.jar")
+
+
+def test_cluster_ids_never_look_like_an_option() -> None:
+    made = {new_cluster_id() for _ in range(2_000)}
+    assert len(made) == 2_000
+    assert {len(one) for one in made} == {22}
+    assert not [one for one in made if one.startswith("-")]
 
 
 def test_others_may_pass_through_but_not_look_into_the_folders_above(tmp_path: Path) -> None:

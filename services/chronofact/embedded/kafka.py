@@ -89,8 +89,7 @@ class KafkaNode:
             self._format()
 
     def _format(self) -> None:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
-        arguments = ["format", "--config", str(self.properties), "--cluster-id", cluster_id]
+        arguments = ["format", "--config", str(self.properties), "--cluster-id", new_cluster_id()]
         command = self._java("kafka.tools.StorageTool", [*arguments, "--ignore-formatted"], HEAP)
         done = subprocess.run(command, capture_output=True, text=True, env=_environ(), cwd=self.folder, check=False)
         if done.returncode != 0:
@@ -134,6 +133,12 @@ class KafkaNode:
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"Kafka did not start within {timeout_s:.0f} s", remedy=f"look into {self.log}")
             time.sleep(POLL_S)
+
+
+def new_cluster_id() -> str:
+    """As Kafka spells it; never with a `-` in front, which its tools would take for an option."""
+    first, *rest = uuid.uuid4().bytes
+    return base64.urlsafe_b64encode(bytes([first & 0x7F, *rest])).rstrip(b"=").decode()
 
 
 def _environ() -> dict[str, str]:
