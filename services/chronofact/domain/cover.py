@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chronofact.domain.edges import automatic_above, automatic_effect
-from chronofact.domain.spans import NOWHERE, Spans, clip, subtract, union
+from chronofact.domain.spans import NOWHERE, Spans, clip, joined, subtract, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,58 +29,112 @@ def covered(standing: Standing, knots: Mapping[Version, Knot], version: Version)
     waiting: list[tuple[Version, Spans]] = [(version, (own,))]
     while waiting:
         at, spans = waiting.pop()
-        spans = subtract(subtract(spans, done), seen.get(at, NOWHERE))
+        spans = subtract(spans, done)
+        if at in seen:
+            spans = subtract(spans, seen[at])
         if not spans:
             continue
         seen[at] = union(seen.get(at, NOWHERE), spans)
-        for source, is_stated, effect in _edges_into(standing, at, spans):
-            within = clip(spans, *effect)
-            if not within or source is version:
+        gained: list[Span] = []
+        for source, within, is_stated in _reaching(standing, at, spans, gained):
+            if source is version:
                 continue
             covers = source.capable and (is_stated or at is version) and (knot is None or source not in knot)
-            if covers and not version.is_kept_against(source):
-                gained = subtract(within, source.excluded()) if source.pairs else within
-                done = union(done, gained)
-                spans = subtract(spans, gained)
-                within = subtract(within, gained)
-            if within:
+            if not covers or (version.pairs and version.is_kept_against(source)):
                 waiting.append((source, within))
-            if not spans:
-                break
+            elif source.pairs:
+                waiting.append((source, within))
+                gained += subtract(within, source.excluded())
+            else:
+                gained += within
+        done = union(done, joined(gained))
     return done
 
 
-def _edges_into(standing: Standing, at: Version, spans: Spans) -> Iterator[tuple[Version, bool, Span]]:
-    """Edges into a version: stated ones, then automatic ones as long as they start before the spans end."""
+def gained_from(standing: Standing, newcomer: Version, version: Version) -> Spans:
+    """Where a version is covered by the direct edges of one that nothing points at and no decision speaks of."""
+    spans = [edge.effect() for edge in newcomer.outs if edge.dst is version and edge.counts]
+    if not spans and standing.is_single and newcomer.automatic and version.start < newcomer.start:
+        spans = [automatic_effect(newcomer)]
+    since = min((start for start, end in spans if start < version.end <= end), default=None)
+    if since is not None:
+        was_covered = bool(version.covered) and version.covered[-1][1] == version.end
+        if not was_covered or version.coverer is not None:
+            version.coverer = min(version.coverer or (since, newcomer.id), (since, newcomer.id))
+    return clip(joined(span for span in spans if span[0] < span[1]), version.start, version.end)
+
+
+def _reaching(
+    standing: Standing, at: Version, spans: Spans, gained: list[Span]
+) -> Iterator[tuple[Version, Spans, bool]]:
+    """Edges into a version that have effect within the spans: source, where, and whether the edge is stated.
+
+    Automatic ones come nearest start first; none is asked for that starts where ``gained`` has covered all that is left.
+    """
     for edge in at.ins:
-        if edge.counts:
-            yield edge.src, True, edge.effect()
-    if standing.is_single:
-        end = spans[-1][1]
-        for source in automatic_above(standing, at):
-            if source.start >= end:
-                return
-            if not source.has_stated(at):
-                yield source, False, automatic_effect(source)
+        if edge.counts and (within := clip(spans, *edge.effect())):
+            yield edge.src, within, True
+    if not standing.is_single:
+        return
+    end = spans[-1][1]
+    counted = 0
+    for source in automatic_above(standing, at):
+        while counted < len(gained):
+            if gained[counted][0] < end <= gained[counted][1]:
+                end = gained[counted][0]
+                counted = 0
+                continue
+            counted += 1
+        if source.start >= end:
+            return
+        if not source.has_stated(at) and (within := clip(spans, *automatic_effect(source))):
+            yield source, within, False
 
 
-def coverer(standing: Standing, version: Version) -> Version | None:
-    """The version that covers it on to its end, of several the one whose edge takes effect first."""
+def coverer(standing: Standing, version: Version) -> bytes | None:
+    """The id of what covers it on to its end, of several the one whose edge takes effect first; kept in the version."""
+    if version.coverer is None:
+        version.coverer = _look_for_coverer(standing, version)
+    return version.coverer[1] if version.coverer else None
+
+
+def _look_for_coverer(standing: Standing, version: Version) -> tuple[int, bytes] | None:
     instant = version.end - 1
     seen = {version}
     level = [version]
     while level:
-        found: list[tuple[int, bytes, Version]] = []
+        found: list[tuple[int, bytes]] = []
         further: list[Version] = []
         for at in level:
-            for source, is_stated, (start, end) in _edges_into(standing, at, ((instant, instant + 1),)):
-                if source in seen or not start <= instant < end:
+            for source, is_stated, start in _effective_at(standing, at, instant):
+                if source in seen:
                     continue
                 seen.add(source)
                 further.append(source)
                 if source.capable and (is_stated or at is version) and not version.is_kept_against(source):
-                    found.append((start, source.id, source))
+                    found.append((start, source.id))
         if found:
-            return min(found, key=lambda one: one[:2])[2]
+            return min(found)
         level = further
     return None
+
+
+def _effective_at(standing: Standing, at: Version, instant: int) -> Iterator[tuple[Version, bool, int]]:
+    """Edges into a version that have effect at an instant: source, whether stated, since when.
+
+    Of the automatic ones only as many as it takes to meet one that can cover, apart from decisions.
+    """
+    for edge in at.ins:
+        if edge.counts:
+            start, end = edge.effect()
+            if start <= instant < end:
+                yield edge.src, True, start
+    if standing.is_single:
+        for source in automatic_above(standing, at):
+            start, end = automatic_effect(source)
+            if start > instant:
+                return
+            if instant < end and not source.has_stated(at):
+                yield source, False, start
+                if source.capable and not source.pairs:
+                    return

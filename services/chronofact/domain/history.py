@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chronofact.domain.affected import affected_by
-from chronofact.domain.cover import coverer, covered
-from chronofact.domain.events import FactAsserted
+from chronofact.domain.cover import covered, gained_from
+from chronofact.domain.events import ConflictResolved, FactEnded, FactRevoked
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.knots import knots_of
 from chronofact.domain.paint import Painter, Painting
 from chronofact.domain.labels import Label, label_of
 from chronofact.domain.picture import MANY_VALUED, Picture, reasons_of
 from chronofact.domain.rivals import OpenPairs, rivals_of
-from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, difference, subtract
+from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, difference, subtract, union
 from chronofact.domain.standing import Standing
 from chronofact.domain.statehash import StateHash
 
@@ -140,7 +140,7 @@ class History:
         strokes: list[Stroke] = []
         if changed or self.event_seq == 1:
             affected = self._affected(event, changed, is_new=no is not None)
-            strokes = self._draw(affected)
+            strokes = self._draw(affected, self._newcomer(affected) if no else None)
             self._relabel.update(affected)
         paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
         return Change(self.event_seq, self.recorded_at, no, paintings)
@@ -185,23 +185,37 @@ class History:
             knot.forget()
         return affected_by(standing, self._knots, [*changed, *once_knotted])
 
+    def _newcomer(self, affected: Collection[Version]) -> Version | None:
+        """The version just numbered, when it can only cover others and change nothing else between them."""
+        newcomer = self.standing.numbered[-1]
+        if self._knots or newcomer.ins or not newcomer.capable:
+            return None
+        return newcomer if all(not v.pairs and (v.capable or not v.outs) for v in affected) else None
+
     def _keeps_knots(self, event: Event, changed: Collection[Version], *, is_new: bool) -> bool:
         """Whether no cycle of edges can have come or gone, so that none need be looked for."""
         standing = self.standing
         if not standing.has_upward_edge:
             return True
-        if self._knots or not is_new or not isinstance(event.what, FactAsserted):
+        if self._knots:
+            return isinstance(event.what, FactEnded | ConflictResolved)
+        if isinstance(event.what, FactEnded | ConflictResolved | FactRevoked):
+            return True
+        if not is_new:
             return False
         # a new version that nothing points at closes no cycle
         latest_auto = standing.autos[-1][0] if standing.autos else NEG
         return all(not version.ins and latest_auto <= version.start for version in changed)
 
-    def _settle(self, versions: Collection[Version]) -> list[tuple[Version, Spans]]:
-        """Finds anew where each version is covered and eligible; those that moved, with where."""
+    def _settle(self, versions: Collection[Version], newcomer: Version | None = None) -> list[tuple[Version, Spans]]:
+        """Finds anew where each version is covered and eligible; those that moved, with where.
+
+        A newcomer that nothing points at, among versions that can all cover, only adds its own edges' effects.
+        """
         moved = []
         for version in versions:
             if version.capable:
-                version.covered = covered(self.standing, self._knots, version)
+                version.covered = self._covered(version, newcomer)
                 eligible = subtract(((version.start, version.end),), version.covered)
                 if version.pairs:
                     eligible = subtract(eligible, version.excluded())
@@ -214,7 +228,13 @@ class History:
                 version.eligible = eligible
         return moved
 
-    def _draw(self, affected: Collection[Version]) -> list[Stroke]:
+    def _covered(self, version: Version, newcomer: Version | None) -> Spans:
+        if newcomer is None or version is newcomer:
+            version.coverer = None
+            return covered(self.standing, self._knots, version)
+        return union(version.covered, gained_from(self.standing, newcomer, version))
+
+    def _draw(self, affected: Collection[Version], newcomer: Version | None) -> list[Stroke]:
         """Brings eligibility, picture and conflict pairs up to date."""
         standing = self.standing
         if standing.is_single != self._is_single:
@@ -224,7 +244,7 @@ class History:
             return strokes
         earlier = [(version, version.eligible) for version in affected] if self._is_single else []
         rivals = {version: rivals_of(standing, self.picture, version, spans) for version, spans in earlier if spans}
-        moved = self._settle(affected)
+        moved = self._settle(affected, newcomer)
         strokes = self._redraw(moved)
         if self._is_single and moved:
             self.open.change(

@@ -36,8 +36,7 @@ def _lifecycle(standing: Standing, version: Version) -> tuple[Lifecycle, bytes |
     if not version.active:
         return Lifecycle.PROPOSED, None
     if version.covered and version.covered[-1][1] == version.end:
-        by = coverer(standing, version)
-        return Lifecycle.SUPERSEDED, by.id if by else None
+        return Lifecycle.SUPERSEDED, coverer(standing, version)
     return Lifecycle.ACTIVE, None
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from chronofact.domain.spans import NEG, NOWHERE, POS, Span, Spans, contains, subtract, union
+from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, POS, Span, Spans, contains, joined, subtract, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,8 +89,8 @@ class Reasons(NamedTuple):
         """Where it differs from what it was before."""
         if self == before:
             return NOWHERE
-        if self.otherwise != before.otherwise and POS in (self.start, before.start):
-            return ((NEG, POS),)
+        if POS in (self.start, before.start):
+            return EVERYWHERE
         spans = union(subtract(self.excluded, before.excluded), subtract(before.excluded, self.excluded))
         for old, new in ((before.start, self.start), (before.end, self.end)):
             if old != new:
@@ -129,6 +129,8 @@ class Picture:
         """Where stretches have no hash yet."""
         self.hashes: list[int | None] = [None]
         self.hash_sum = 0
+        self.conflicts = 0
+        """How many stretches are conflicts."""
 
     @property
     def shows_answers(self) -> bool:
@@ -163,7 +165,8 @@ class Picture:
             yield self.stretch(at)
 
     def repaint(self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons) -> list[Stroke]:
-        """Flips the bits of versions over spans, derives the cells there and over ``dirty``; the strokes that changed."""
+        """Flips the bits of versions over spans; the strokes that changed, also where only the reason did (``dirty``)."""
+        dirty = self._unanswered(dirty)
         flips: dict[int, int] = {}
         for spans, bit in toggles:
             dirty = union(dirty, spans)
@@ -176,6 +179,15 @@ class Picture:
             strokes += self._repaint(span, cuts, flips, standing, reasons)
         return strokes
 
+    def _unanswered(self, spans: Spans) -> Spans:
+        """What of the spans has no eligible version."""
+        found: list[Span] = []
+        for start, end in spans:
+            first, last = bisect_right(self.starts, start) - 1, bisect_left(self.starts, end)
+            blank = [at for at, cell in enumerate(self.cells[first:last], first) if cell is None or not cell.mask]
+            found += [(max(self.starts[at], start), min(self._end(at), end)) for at in blank]
+        return joined(found)
+
     def fill(self, cell: Cell) -> list[Stroke]:
         """One cell over the whole axis; no stroke when it was so already."""
         if self.cells == [cell]:
@@ -185,7 +197,7 @@ class Picture:
 
     def _become(self, cell: Cell | None) -> None:
         self.starts, self.cells, self.hashes = [NEG], [cell], [None]
-        self.hash_sum, self.fresh = 0, NOWHERE
+        self.hash_sum, self.conflicts, self.fresh = 0, 0, NOWHERE
 
     def _end(self, at: int) -> int:
         return self.starts[at + 1] if at + 1 < len(self.starts) else POS
@@ -235,11 +247,16 @@ class Picture:
             put(self.starts[last], self.cells[last])
             last += 1
         self.hash_sum -= sum(filter(None, self.hashes[lead:last]))
+        self.conflicts += _conflicts(cells) - _conflicts(self.cells[lead:last])
         self.starts[lead:last] = starts
         self.cells[lead:last] = cells
         self.hashes[lead:last] = [None] * len(starts)
         self.fresh = union(self.fresh, ((starts[0], self._end(lead + len(starts) - 1)),))
         return strokes
+
+
+def _conflicts(cells: list[Cell | None]) -> int:
+    return sum(1 for cell in cells if cell is not None and cell.kind is Kind.CONFLICT)
 
 
 def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell) -> None:

@@ -24,7 +24,7 @@ PairIds = tuple[bytes, bytes]
 def rivals_of(standing: Standing, picture: Picture, version: Version, eligible: Spans) -> int:
     """The mask of versions with another value that are eligible somewhere with this one, which is so over ``eligible``."""
     mask = 0
-    for start, end in eligible:
+    for start, end in eligible if picture.conflicts else ():
         for stretch in picture.stretches(start, end):
             if stretch.cell.kind is Kind.CONFLICT:
                 mask |= stretch.cell.mask
@@ -69,7 +69,6 @@ class OpenPairs:
             settled |= 1 << version.no
             gone, come = old & ~new, new & ~old
             self.count += come.bit_count() - gone.bit_count()
-            self.is_changed |= bool(gone or come)
             if gone:
                 gone_from.append((version, gone))
             if come:
@@ -109,6 +108,7 @@ class OpenPairs:
             pair = (min(version.id, other), max(version.id, other))
             if len(self.first) < OPEN_EDGES_MAX or pair < self.first[-1]:
                 insort(self.first, pair)
+                self.is_changed = True
                 del self.first[OPEN_EDGES_MAX:]
 
     def _go(self, standing: Standing, version: Version, gone: int) -> None:
@@ -119,7 +119,9 @@ class OpenPairs:
                 at = bisect_left(self.first, pair)
                 if at < len(self.first) and self.first[at] == pair:
                     del self.first[at]
+                    self.is_changed = True
             return
         ids = {standing.numbered[no - 1].id for no in bits(gone)}
         mine = version.id
+        self.is_changed = True
         self.first = [p for p in self.first if not ((p[0] == mine and p[1] in ids) or (p[1] == mine and p[0] in ids))]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NEG: Final = -(1 << 62)
 POS: Final = 1 << 62
@@ -27,14 +30,19 @@ def union(left: Spans, right: Spans) -> Spans:
     """The instants in either."""
     if not left or not right:
         return left or right
-    joined: list[Span] = []
-    for a, b in sorted(left + right):
-        if joined and a <= joined[-1][1]:
-            if b > joined[-1][1]:
-                joined[-1] = (joined[-1][0], b)
+    return joined(left + right)
+
+
+def joined(spans: Iterable[Span]) -> Spans:
+    """Any spans sorted, with those that meet made one."""
+    whole: list[Span] = []
+    for a, b in sorted(spans):
+        if whole and a <= whole[-1][1]:
+            if b > whole[-1][1]:
+                whole[-1] = (whole[-1][0], b)
         else:
-            joined.append((a, b))
-    return tuple(joined)
+            whole.append((a, b))
+    return tuple(whole)
 
 
 def subtract(left: Spans, right: Spans) -> Spans:

@@ -38,6 +38,7 @@ class Version:
         "automatic",
         "confidence",
         "covered",
+        "coverer",
         "eligible",
         "end",
         "endings",
@@ -51,11 +52,13 @@ class Version:
         "pairs",
         "revoked",
         "said_active",
+        "said_confidence",
         "said_stamps",
         "start",
         "to",
         "value_hash",
         "value_no",
+        "wished_confidence",
         "wished_stamps",
     )
 
@@ -69,11 +72,14 @@ class Version:
         self.ever_active = self.active = self.one = self.automatic = False
         self.said_stamps = self.wished_stamps = (False, False)
         self.confidence: float | None = None
+        self.said_confidence: float | None = None
+        self.wished_confidence: float | None = None
         self.endings: dict[bytes, int] = {}
         self.outs: list[Edge] = []
         self.ins: list[Edge] = []
         self.pairs: list[Pair] = []
         self.covered: Spans = NOWHERE
+        self.coverer: tuple[int, bytes] | None = None
         self.eligible: Spans = NOWHERE
         self.lane: list[Stroke] | None = None
 
@@ -238,12 +244,12 @@ class Standing:
         stamps = (said.cardinality is Cardinality.ONE, said.succession is Succession.AUTOMATIC)
         is_wish = said.lifecycle is not Lifecycle.ACTIVE
         if is_wish:
+            version.wished_confidence = _higher(version.wished_confidence, said.confidence)
             version.wished_stamps = (version.wished_stamps[0] or stamps[0], version.wished_stamps[1] or stamps[1])
         else:
             version.said_active = True
+            version.said_confidence = _higher(version.said_confidence, said.confidence)
             version.said_stamps = (version.said_stamps[0] or stamps[0], version.said_stamps[1] or stamps[1])
-        if said.confidence is not None:
-            version.confidence = max(version.confidence or 0.0, said.confidence)
         for wanted in said.supersedes:
             old = self.version(wanted.version_id)
             self._link(Edge(event_id, version, old, wanted.effective_at, wanted.mode, is_wish=is_wish))
@@ -330,7 +336,9 @@ class Standing:
         version.ever_active = asserted and (version.said_active or version.activated)
         version.active = version.ever_active and not version.revoked
         one, automatic = version.said_stamps
+        version.confidence = version.said_confidence
         if version.activated:
+            version.confidence = _higher(version.said_confidence, version.wished_confidence)
             one, automatic = one or version.wished_stamps[0], automatic or version.wished_stamps[1]
         version.one, version.automatic = one, automatic
         version.end = version.to
@@ -354,3 +362,9 @@ class Standing:
         self.ones -= version.one
         if version.automatic:
             del self.autos[bisect_left(self.autos, (version.start, version.no))]
+
+
+def _higher(left: float | None, right: float | None) -> float | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return max(left, right)

@@ -26,6 +26,7 @@ class StateHash:
         self._conflicts = 0
         self._lanes: dict[int, int] = {}
         self._lane_sum = 0
+        self._crowd = (0, 0)
 
     def enter(self, pair: PairIds, relation: str) -> None:
         """A conflict edge came."""
@@ -40,7 +41,7 @@ class StateHash:
         if picture.shows_answers:
             self._lanes.clear()
             self._lane_sum = 0
-            _hash_stretches(standing, picture)
+            self._crowd = _hash_stretches(standing, picture, self._crowd)
         else:
             for version in affected if self._lanes else standing.numbered:
                 if version.no:
@@ -50,9 +51,8 @@ class StateHash:
         return ((picture.hash_sum + self._lane_sum + self._conflicts) % MODULUS).to_bytes(32)
 
 
-def _hash_stretches(standing: Standing, picture: Picture) -> None:
-    """Hashes the stretches that have none yet; each has its digest of a crowd from its neighbour's."""
-    crowd = (0, 0)
+def _hash_stretches(standing: Standing, picture: Picture, crowd: tuple[int, int]) -> tuple[int, int]:
+    """Hashes the stretches that have none yet; a crowd's digest comes from the crowd met before it."""
     at = 0
     for start, end in picture.fresh:
         at = picture.index_of(start, at)
@@ -66,6 +66,7 @@ def _hash_stretches(standing: Standing, picture: Picture) -> None:
                 picture.hash_sum += number
             at += 1
     picture.fresh = NOWHERE
+    return crowd
 
 
 def _stretch_hash(standing: Standing, stretch: Stroke, crowd: int) -> int:
