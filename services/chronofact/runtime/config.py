@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
+import tomllib
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
+
+_USAGE: Final = 2
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]
@@ -23,7 +28,9 @@ Count = Annotated[int, Field(gt=0)]
 class Settings(BaseSettings):
     """Every option of every service; the environment wins over the file, and an option that no one knows is refused."""
 
-    model_config = SettingsConfigDict(env_prefix="CHRONOFACT_", frozen=True, extra="forbid", validate_default=True)
+    model_config = SettingsConfigDict(
+        env_prefix="CHRONOFACT_", frozen=True, extra="forbid", validate_default=True, hide_input_in_errors=True
+    )
 
     kafka: str = Field("127.0.0.1:9092", min_length=1, description="Kafka's bootstrap addresses, host:port, by comma.")
     kafka_options: dict[str, str] = Field(
@@ -118,6 +125,19 @@ class Settings(BaseSettings):
         if not Path(path).is_file():
             raise FileNotFoundError(f"CHRONOFACT_CONFIG names {path}, which is no file")
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(path))
+
+
+def settings_or_exit() -> Settings:
+    """The settings of this process; what is wrong with them ends it with code 2, on stderr and without their values."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        for found in error.errors(include_url=False, include_input=False):
+            name = "".join(f"CHRONOFACT_{part}".upper() for part in found["loc"][:1])
+            sys.stderr.write(f"chronofact: {name}: {found['msg']}\n" if name else f"chronofact: {found['msg']}\n")
+    except (OSError, SettingsError, tomllib.TOMLDecodeError) as error:
+        sys.stderr.write(f"chronofact: {error}\n")
+    sys.exit(_USAGE)
 
 
 def is_loopback(host: str) -> bool:

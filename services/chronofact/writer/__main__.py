@@ -7,6 +7,7 @@ import gc
 import time
 from collections.abc import Callable
 
+import structlog
 import uvloop
 from fastapi import FastAPI
 
@@ -16,7 +17,7 @@ from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.kafka.admin import Admin, check
 from chronofact.kafka.producer import LogProducer
 from chronofact.runtime.auth import Credentials, credentials_of
-from chronofact.runtime.config import Settings
+from chronofact.runtime.config import Settings, settings_or_exit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
@@ -33,7 +34,7 @@ from chronofact.writer.watch import PART, Watch
 
 def main() -> None:
     """Runs the writer until SIGTERM."""
-    settings = Settings()
+    settings = settings_or_exit()
     configure_logging("writer", settings.log_level)
     kinds = ScopeKinds.load(settings.scope_kinds_file)
     acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
@@ -71,6 +72,7 @@ async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) 
         )
         watching.cancel()
         await asyncio.to_thread(producer.close)
+        structlog.get_logger().info("stopped")
 
 
 def build_app(
