@@ -109,7 +109,12 @@ _SURROUNDINGS: Final = {
     "topic_config_differs": "The topic is configured in another way than the catalogue.",
     "log_truncated": "The topic has lost its first messages.",
     "offset_out_of_range": "The topic no longer holds the offset to go on from.",
+    "log_shortened": "The topic ends before what was applied from it.",
+    "fenced": "Another process has taken the partition over.",
     "event_undecodable": "A message of the log is no event that this version can read.",
+    "value_missing": "A message of the log has no value.",
+    "identity_mismatch": "A message's key is not the id of its event's identity.",
+    "constraint_broken": "The projection refuses an event by one of its constraints.",
 }
 
 CODES: Final = MappingProxyType(

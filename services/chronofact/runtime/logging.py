@@ -18,6 +18,9 @@ LOG_EVENTS: Final = {
     "parked": "Messages that can't be applied were put aside, by code; `chronofact parked list` shows them.",
     "failed": "A fault of ours, or damage: the process ends before anything else is written.",
     "request_failed": "A fault of ours while answering; the place in the code, not what was asked.",
+    "log_away": "The reader can't read the log's tail; answers may be stale.",
+    "log_back": "The reader reads the log's tail again.",
+    "postgres_state": "What the reader found of Postgres changed.",
     "outcome_unknown": "Kafka did not acknowledge a request in time.",
     "library": "A library's own message.",
 }
