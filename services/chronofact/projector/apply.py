@@ -110,7 +110,7 @@ class Applier:
         result.batches = 1
         result.timeline_lines = len(lines.timeline)
         result.newest_appended_at = messages[-1].appended_at
-        result.phases_s = {phase: end - start for phase, start, end in zip(PHASES, times, times[1:], strict=True)}
+        result.phases_s = {phase: end - start for phase, start, end in zip(PHASES, times[:-1], times[1:], strict=True)}
         return result
 
     def _gather(self, draft: Draft, batch: Batch) -> None:
@@ -134,6 +134,7 @@ class Draft:
     def __init__(self, owned: Mapping[int, Owned], culprits: Mapping[Place, Rejected]) -> None:
         self._owned = owned
         self._culprits = culprits
+        self._messages: Sequence[Message] = ()
         self._held: set[bytes] = set()
         self._meters = {partition: own.meter.copy() for partition, own in owned.items()}
         self._fact_no_last = {partition: own.fact_no_last for partition, own in owned.items()}
@@ -146,6 +147,7 @@ class Draft:
 
     def read(self, messages: Sequence[Message], before: Mapping[int, int]) -> None:
         """Drop what is below the checkpoint, decode the rest, park what can't be decoded or is held."""
+        self._messages = messages
         for message in messages:
             partition, key = message.partition, message.key
             if message.offset < before[partition]:
@@ -172,19 +174,20 @@ class Draft:
 
     def fold(self) -> None:
         """Fold the readable events in offset order."""
+        # not _held: a message that read() parked comes after all readable ones of its fact
+        failed: set[bytes] = set()
         for message, event in self.readable:
-            key = message.key
-            if key in self._held:
+            if message.key in failed:
                 self._park(message, HELD, _BEHIND)
                 continue
             try:
                 slot = self._slot_for(message, event)
                 if slot.history.knows(event.event_id):
-                    self._meters[message.partition].applied()
                     self.result.already_applied += 1
                     continue
                 what = happening_of(event.kind, event.payload, value_hash=event.value_hash)
             except Rejected as rejected:
+                failed.add(message.key)
                 self._park(message, rejected.code, rejected.message)
                 continue
             self._fold_one(message, event, what, slot)
@@ -204,18 +207,36 @@ class Draft:
         if change.version_no is not None:
             self._first_sights[slot.fact_no, change.version_no] = (what, change)  # type: ignore[assignment]
         self._touched[slot.fact_id] = slot
-        self._meters[message.partition].applied()
         self.result.applied += 1
 
     def close(self) -> Lines:
-        """All lines of the batch, heads in the order of their numbers."""
+        """All lines of the batch, heads in the order of their numbers.
+
+        Raises:
+            ParkingLimit: too much of it can't be applied.
+        """
         lines = self._lines
+        self._measure()
         for slot in self._touched.values():
             add_outcome(lines, slot, self._first_sights)
         if self._first_sights:
             raise Corruption(f"{len(self._first_sights)} new versions were left without a label by the fold")
         lines.heads.sort()
         return lines
+
+    def _measure(self) -> None:
+        """Count what was parked for its own sake, in log order among what was not."""
+        codes = {(line.kafka_partition, line.kafka_offset): line.code for line in self._lines.parked}
+        if not codes:
+            for meter in self._meters.values():
+                meter.applied()
+            return
+        for message in self._messages:
+            code = codes.get((message.partition, message.offset))
+            if code is None:
+                self._meters[message.partition].applied()
+            elif code != HELD:
+                self._meters[message.partition].park(message.partition, message.offset)
 
     def settle(self, ends: Mapping[int, int]) -> None:
         """The batch is committed: what it learned becomes what the owner knows."""
@@ -252,8 +273,6 @@ class Draft:
         return slot
 
     def _park(self, message: Message, code: str, reason: str) -> None:
-        if code != HELD:
-            self._meters[message.partition].park(message.partition, message.offset)
         self.result.parked[code] = self.result.parked.get(code, 0) + 1
         if message.key:
             self._held.add(message.key)
