@@ -25,6 +25,7 @@ REASONS: Final = {
     "proposed_only": "it was proposed, never admitted",
 }
 STYLES: Final = {"value": "bold green", "values": "bold green", "conflict": "bold red", "unknown": "dim"}
+SHORT: Final = 8
 _PALETTE: Final = ("green", "cyan", "magenta", "yellow", "blue", "bright_green", "bright_cyan", "bright_magenta")
 
 
@@ -125,45 +126,60 @@ def facts_table(answers: Iterable[Answer]) -> Table:
     return table
 
 
-def events_table(events: Iterable[Mapping[str, Any]]) -> Table:
-    """A fact's events in the order in which they were learned."""
+def events_table(events: Sequence[Mapping[str, Any]]) -> Table:
+    """A fact's events in the order in which they were learned; versions by the start of their ids."""
+    values = {
+        event["payload"]["version_id"]: spelled(event["payload"]["value"])
+        for event in events
+        if event["event_type"] == "FactAsserted"
+    }
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("seq", justify="right")
     for name in ("learned", "event", "says"):
         table.add_column(name, overflow="fold")
+    table.add_column("version", style="dim", no_wrap=True)
     for event in events:
-        said = Text(_said(event["payload"]))
-        table.add_row(str(event["event_seq"]), _moment(event["recorded_at"]), event["event_type"], said)
+        says = Text(_said(event["payload"], values))
+        versions = "\n".join(one[:SHORT] for one in event["version_ids"])
+        table.add_row(str(event["event_seq"]), _moment(event["recorded_at"]), event["event_type"], says, versions)
     return table
 
 
-def _said(payload: Mapping[str, Any]) -> str:
-    """The fields that say something, values first."""
-    shown = []
+def _said(payload: Mapping[str, Any], values: Mapping[str, str]) -> str:
+    """What an assertion claims; of all else the fields that say something, versions by their values."""
     if "value" in payload:
         bounds = _bound(payload["valid_from"]), _bound(payload["valid_to"])
-        shown.append(f"{spelled(payload['value'])}, {span(bounds)}, by {payload['source_id']}")
-    quiet = {"value", "valid_from", "valid_to", "valid_from_known", "source_id", "source_hash", "cardinality"}
+        return f"{spelled(payload['value'])}, {span(bounds)}, by {payload['source_id']}"
+    shown = []
     for name, field in payload.items():
-        if name not in quiet and field not in (None, [], "ACTIVE", "explicit"):
-            shown.append(f"{name} {spelled(field)}")
+        if name == "keep" and field is None:
+            shown.append("keep neither")
+        elif field not in (None, [], ""):
+            told = values.get(field, field[:SHORT]) if _names_version(name) else spelled(field)
+            shown.append(f"{name.removesuffix('_version_id').removesuffix('_id')}: {told}")
     return "\n".join(shown)
 
 
+def _names_version(field: str) -> bool:
+    return field in {"keep", "version_id"} or field.endswith("_version_id")
+
+
 def conflicts_table(conflicts: Iterable[Mapping[str, Any]]) -> Table:
-    """Conflict edges with both sides."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("relation", "fact", "left", "right", "since"):
-        table.add_column(name, overflow="fold")
+    """Conflict edges, each with both sides."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold", style="dim")
     for one in conflicts:
         fact = one["fact"]
-        about = Text(f"{fact['key']} of {fact['subject']}\n{fact['scope']}")
-        table.add_row(one["relation"], about, _side(one["left"]), _side(one["right"]), _moment(one["recorded_at"]))
+        about = f"{one['relation']}  {fact['key']} of {fact['subject']} in {fact['scope']}"
+        style = "bold red" if one["relation"] == "OPEN" else "bold"
+        table.add_row(Text(about, style=style), f"since {_moment(one['recorded_at'])}")
+        for version in (one["left"], one["right"]):
+            during = span((_bound(version["valid_during"][0]), _bound(version["valid_during"][1])))
+            claim = Text(f"  {spelled(version['value'])}, {during}, by {version['source_id']}")
+            table.add_row(claim, version["version_id"])
+        table.add_row()
     return table
-
-
-def _side(version: Mapping[str, Any]) -> Text:
-    return Text.assemble(spelled(version["value"]), "\n", (version["version_id"], "dim"))
 
 
 class Rectangle:
@@ -188,7 +204,7 @@ def picture(rectangles: Sequence[Rectangle], *, columns_max: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
     table.add_column("held from \\ known from", style="dim")
     for as_of in known:
-        table.add_column(when(as_of, open_as="the start").replace(" ", "\n"))
+        table.add_column(when(as_of, open_as="the start").replace(" ", "\n"), overflow="fold")
     for valid_at in valid:
         cells = [_cell(rectangles, valid_at, as_of, colours) for as_of in known]
         table.add_row(when(valid_at, open_as="always"), *cells)
@@ -212,13 +228,20 @@ def _values_in_order(rectangles: Sequence[Rectangle]) -> list[str]:
 def _rectangle_text(body: Mapping[str, Any]) -> str:
     match body["kind"]:
         case "value":
-            return spelled(body["value"])
+            return _stacked(body["value"])
         case "values":
-            return ", ".join(spelled(one["value"]) for one in body["values"])
+            return "\n".join(_stacked(one["value"]) for one in body["values"])
         case "conflict":
-            return " / ".join(sorted({spelled(one["value"]) for one in body["versions"]}))
+            return "\nor\n".join(sorted({_stacked(one["value"]) for one in body["versions"]}))
         case _:
             return f"({body['reason'].replace('_', ' ')})"
+
+
+def _stacked(value: Any) -> str:
+    """A value for a narrow cell: an object by lines."""
+    if isinstance(value, dict):
+        return "\n".join(f"{name} {spelled(part)}" for name, part in sorted(value.items()))
+    return spelled(value)
 
 
 def _starts(bounds: Iterable[datetime | None]) -> list[datetime | None]:

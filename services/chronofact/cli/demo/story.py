@@ -37,10 +37,10 @@ def _switch(scene: Set) -> None:
     stage, client = scene.stage, scene.client
     stage.tell('In January Ana says: "we use npm". In June: "from 1 July on we use pnpm".')
     stage.call(
-        'client.assert_fact("ana", "package_manager", "npm", scope="repo:acme/web", succession="automatic",\n'
-        '                   valid_from="2026-01-12T00:00:00Z", source="chat-17")\n'
-        'client.assert_fact("ana", "package_manager", "pnpm", scope="repo:acme/web", succession="automatic",\n'
-        '                   valid_from="2026-07-01T00:00:00Z", source="chat-42")'
+        'client.assert_fact("ana", "package_manager", "pnpm", source="chat-42",\n'
+        '                   scope="repo:acme/web", succession="automatic",\n'
+        '                   valid_from="2026-07-01T00:00:00Z")\n'
+        'client.resolve("ana", "package_manager", scope="repo:acme/web", valid_at=…)'
     )
     _say(scene, "npm", "2026-01-12T00:00:00Z", "chat-17")
     _say(scene, "pnpm", "2026-07-01T00:00:00Z", "chat-42")
@@ -69,8 +69,10 @@ def _this_time_only(scene: Set) -> None:
     stage, client = scene.stage, scene.client
     stage.tell('Another repository stays with npm; "pnpm, this time only" is bound to one task, so it leaks nowhere.')
     stage.call(
-        'client.assert_fact("ana", "package_manager", "npm", scope="repo:acme/api", source="chat-50")\n'
-        'client.assert_fact("ana", "package_manager", "pnpm", scope="task:hotfix-7", source="chat-51")'
+        'client.assert_fact("ana", "package_manager", "pnpm", source="chat-51",\n'
+        '                   scope="task:hotfix-7")\n'
+        'client.resolve("ana", "package_manager",\n'
+        '               scope=["task:hotfix-7", "repo:acme/api"])'
     )
     client.assert_fact(ANA, MANAGER, "npm", scope=API, source="chat-50")
     client.assert_fact(ANA, MANAGER, "pnpm", scope=HOTFIX, source="chat-51")
@@ -96,7 +98,10 @@ def _contradiction(scene: Set) -> tuple[str, str]:
     by_value = {one.value: str(one.version_id) for one in contested.versions}
     fly, render = by_value["fly.io"], by_value["render"]
     stage.tell('Ana answers: "render".')
-    stage.call('client.resolve_conflict("ana", "deploy_target", left, right, keep=right, decided_by="ana", …)')
+    stage.call(
+        'client.resolve_conflict("ana", "deploy_target", fly, render, keep=render,\n'
+        '                        scope="repo:acme/web", decided_at=now)'
+    )
     client.resolve_conflict(
         ANA, TARGET, fly, render, scope=WEB, keep=render, decided_by=ANA, decided_at=_now(), reason="asked"
     )
@@ -109,8 +114,8 @@ def _withdrawal(scene: Set, fly: str, render: str) -> None:
     if not (fly and render):
         return
     settled = _now()
-    stage.tell("A week later the wiki turns out to be wrong: the winner's source is withdrawn. The loser is back,")
-    stage.call('client.revoke("ana", "deploy_target", right, reason="the wiki was a copy of another project\'s")')
+    stage.tell("Later the wiki turns out to be wrong: the winner's source is withdrawn. The loser is back,")
+    stage.call('client.revoke("ana", "deploy_target", render, scope="repo:acme/web")')
     client.revoke(ANA, TARGET, render, scope=WEB, reason="the wiki was a copy of another project's")
     stage.answer("where is it deployed?", client.resolve(ANA, TARGET, scope=WEB), expected="fly.io")
     stage.tell("while what was known then stays what was known then:")
@@ -124,9 +129,11 @@ def _revoked_before_said(scene: Set) -> None:
     claim = {"value": "eu-west-1", "source": "export-9"}
     version_id = client.ids.version_id(ANA, REGION, claim["value"], scope=WEB, source=claim["source"])
     stage.call(
-        'version_id = client.ids.version_id("ana", "region", "eu-west-1", scope="repo:acme/web", source="export-9")\n'
-        'client.revoke("ana", "region", version_id, scope="repo:acme/web")\n'
-        'client.assert_fact("ana", "region", "eu-west-1", scope="repo:acme/web", source="export-9")'
+        'claim = client.ids.version_id("ana", "region", "eu-west-1",\n'
+        '                              scope="repo:acme/web", source="export-9")\n'
+        'client.revoke("ana", "region", claim, scope="repo:acme/web")\n'
+        'client.assert_fact("ana", "region", "eu-west-1",\n'
+        '                   scope="repo:acme/web", source="export-9")'
     )
     client.revoke(ANA, REGION, version_id, scope=WEB, reason="a wrong export")
     early = client.resolve(ANA, REGION, scope=WEB)

@@ -14,7 +14,7 @@ from rich.table import Table
 from chronofact.cli.demo.history import Labelled, Question, Trace, lines_of, wrong
 from chronofact.cli.demo.stage import Set
 from chronofact.cli.render import Rectangle, conflicts_table, picture
-from chronofact.client import Answer
+from chronofact.client import Answer, Conflict
 from chronofact.client.commands import Command
 
 T = TypeVar("T")
@@ -80,8 +80,9 @@ def _send(scene: Set, commands: Iterable[Command]) -> None:
 
 
 def _each_slice(scene: Set, task: str, items: Sequence[T], work: Callable[[list[T]], None]) -> None:
+    console = scene.stage.console
     columns = TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, console=scene.stage.console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(task, total=len(items))
         for start in range(0, len(items), SLICE):
             work(list(items[start : start + SLICE]))
@@ -113,7 +114,7 @@ def both_axes(scene: Set) -> None:
     subject, key = BEGICH
     stage.chapter("One fact on both axes")
     stage.tell(
-        "Mark Begich's seat in the Senate. Each column is what the files said from then on: first without a class, then\n"
+        "Mark Begich's seat in the Senate. Each column is what the files said from then on: first without a class, then "
         "of class 2, then with another end of the term; at last nothing, when he had left office."
     )
     body = client.timeline(client.ids.fact_id(subject, key))
@@ -126,7 +127,7 @@ def late_correction(scene: Set) -> None:
     subject, key = VAN_DREW
     stage.chapter("A late correction")
     stage.tell(
-        "Jeff Van Drew changed his party in December 2019; on the 31st the files were rewritten as if from the start of\n"
+        "Jeff Van Drew changed his party in December 2019; on the 31st the files were rewritten as if from the start of "
         "his term. Which party was his in mid-2019?"
     )
     for as_of, expected in (("2019-07-01T00:00:00Z", "Democrat"), ("2020-01-01T00:00:00Z", "Republican")):
@@ -148,6 +149,8 @@ def conflict(scene: Set) -> None:
         answer,
         expected="1531 Longworth HOB; Washington DC 20515-3001 / 2265 Rayburn HOB; Washington DC 20515-3001",
     )
-    edges = client.conflicts(subject=subject, key=key, relation="OPEN")["conflicts"]
-    stage.show(conflicts_table(edges[:2]))
+    if isinstance(answer, Conflict):
+        behind = {str(one.version_id) for one in answer.versions}
+        edges = client.conflicts(subject=subject, key=key, relation="OPEN")["conflicts"]
+        stage.show(conflicts_table(edge for edge in edges if edge["left"]["version_id"] in behind))
     stage.tell("Neither would go into a prompt; resolve_conflict settles it.")
