@@ -134,6 +134,7 @@ class TestFolder:
         assert refused.value.pid == os.getpid()
         first.release()
         assert not second.is_taken()
+        assert second.owner() is None
         second.take()
         second.release()
 

@@ -18,7 +18,7 @@ import typer
 from chronofact.cli.options import outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
 from chronofact.embedded.errors import EmbeddedError
-from chronofact.embedded.folder import DataFolder
+from chronofact.embedded.folder import DataFolder, has_ended
 from chronofact.embedded.stack import Addresses, Report, Stack
 from chronofact.embedded.supervisor import Supervisor, service_addresses
 from chronofact.runtime.config import Settings
@@ -28,6 +28,7 @@ PANEL = "Stack"
 DEFAULT_DATA = Path(".chronofact")
 LOOK_S = 0.2
 DOWN_TIMEOUT_S = 60.0
+LEAVE_TIMEOUT_S = 5.0
 SHOWN = ("writer", "reader", "reconciler", "kafka", "postgres")
 
 Data = Annotated[Path, typer.Option("--data", help="Folder of the stack: its data, logs and addresses.")]
@@ -214,7 +215,7 @@ def down(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
         return
     if owner is not None:
         _terminate(owner)
-    _wait_until_free(folder)
+    _wait_until_free(folder, owner)
     passed_s = round(time.monotonic() - began_s, 1)
     told = f"stopped the stack in {folder.path} (process {owner}) in {passed_s} s; its data stay"
     _tell_down({"stopped": True, "pid": owner, "seconds": passed_s}, told, as_json=as_json)
@@ -229,7 +230,8 @@ def _terminate(owner: int) -> None:
         raise Failure(f"process {owner} belongs to another user", remedy="stop it as that user") from None
 
 
-def _wait_until_free(folder: DataFolder) -> None:
+def _wait_until_free(folder: DataFolder, owner: int | None) -> None:
+    """The folder is free when nothing uses it; its owner leaves a moment later."""
     deadline = time.monotonic() + DOWN_TIMEOUT_S
     while folder.is_taken():
         if time.monotonic() > deadline:
@@ -238,6 +240,9 @@ def _wait_until_free(folder: DataFolder) -> None:
                 remedy=f"look into {folder.logs}",
             )
         time.sleep(LOOK_S / 2)
+    leave_by = time.monotonic() + LEAVE_TIMEOUT_S
+    while owner is not None and not has_ended(owner) and time.monotonic() < leave_by:
+        time.sleep(LOOK_S / 4)
 
 
 def _tell_down(outcome: dict[str, Any], sentence: str, *, as_json: bool) -> None:

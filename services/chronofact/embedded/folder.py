@@ -71,6 +71,7 @@ class DataFolder:
     def release(self) -> None:
         """Give the folder up."""
         if self._lock_fd is not None:
+            os.ftruncate(self._lock_fd, 0)
             os.close(self._lock_fd)
             self._lock_fd = None
 
@@ -112,6 +113,11 @@ class DataFolder:
         fresh.replace(target)
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process does nothing any more (one that nobody waited for has ended too)."""
+    return _started_at(pid) is None
+
+
 def _lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -121,8 +127,9 @@ def _lock(descriptor: int) -> bool:
 
 
 def _started_at(pid: int) -> str | None:
-    """Tells a process from a later one of the same pid."""
+    """Tells a process from a later one of the same pid; None when it has ended."""
     try:
-        return str(psutil.Process(pid).create_time())
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else str(process.create_time())
     except psutil.Error:
         return None
