@@ -29,13 +29,15 @@ def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iter
     while waiting:
         at = waiting.pop()
         knot = knots.get(at)
-        if at not in first and knot is None and at.capable and not at.pairs:
+        if at not in first and knot is None and at.capable and not at.pairs and at.group is None:
             continue
         targets: list[Version] = [edge.dst for edge in at.outs]
         if knot is not None:
             targets += knot.members
         if standing.is_single and (at.said_stamps[1] or at.wished_stamps[1]):
             targets += _automatic_targets(standing, knots, at, first)
+        if standing.has_groups:
+            targets = [member for target in (at, *targets) for member in target.group or (target,)]
         for target in targets:
             if target not in found:
                 found.add(target)

@@ -71,6 +71,9 @@ def _reaching(
 
     Automatic ones come nearest start first; none is asked for that starts where ``gained`` has covered all that is left.
     """
+    if at.group is not None:
+        yield from _reaching_group(standing, at.group, spans)
+        return
     for edge in at.ins:
         if edge.counts and (within := clip(spans, *edge.effect())):
             yield edge.src, within, True
@@ -89,6 +92,19 @@ def _reaching(
             return
         if not source.has_stated(at) and (within := clip(spans, *automatic_effect(source))):
             yield source, within, False
+
+
+def _reaching_group(
+    standing: Standing, group: tuple[Version, ...], spans: Spans
+) -> Iterator[tuple[Version, Spans, bool]]:
+    """An edge to any of a group of near duplicates is one to all."""
+    for member in group:
+        for edge in member.ins:
+            if edge.counts and (within := clip(spans, *edge.effect())):
+                yield edge.src, within, True
+        for source in automatic_above(standing, member) if standing.is_single else ():
+            if not source.has_stated(member) and (within := clip(spans, *automatic_effect(source))):
+                yield source, within, False
 
 
 def coverer(standing: Standing, version: Version) -> bytes | None:
@@ -124,6 +140,10 @@ def _effective_at(standing: Standing, at: Version, instant: int) -> Iterator[tup
 
     Of the automatic ones only as many as it takes to meet one that can cover, apart from decisions.
     """
+    if at.group is not None:
+        for source, ((start, _),), is_stated in _reaching_group(standing, at.group, ((instant, instant + 1),)):
+            yield source, is_stated, start
+        return
     for edge in at.ins:
         if edge.counts:
             start, end = edge.effect()

@@ -10,8 +10,8 @@ from chronofact.domain.cover import covered, gained_from
 from chronofact.domain.events import ConflictResolved, FactEnded, FactRevoked
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.knots import knots_of
-from chronofact.domain.paint import Painter, Painting
 from chronofact.domain.labels import Label, label_of
+from chronofact.domain.paint import Painter, Painting
 from chronofact.domain.picture import MANY_VALUED, Picture, reasons_of
 from chronofact.domain.rivals import OpenPairs, rivals_of
 from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, difference, subtract, union
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chronofact.domain.rivals import PairIds
     from chronofact.domain.spans import Spans
     from chronofact.domain.standing import Version
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -70,6 +71,7 @@ class History:
         self._reasons = reasons_of(self.standing)
         self._relabel: set[Version] = set()
         self._labels: dict[int, Label] = {}
+        self._contradictions = 0
         self._told: dict[tuple[bytes, bytes], str] = {}
 
     @classmethod
@@ -112,7 +114,7 @@ class History:
     @property
     def conflicts_open(self) -> int:
         """The exact number of OPEN pairs."""
-        return self.open.count
+        return self.open.count + self._contradictions
 
     @property
     def versions(self) -> int:
@@ -157,7 +159,7 @@ class History:
         gone, now = self._take_conflicts()
         digest = self._hash.take(self.standing, self.picture, self._relabel)
         self._relabel.clear()
-        return Outcome(labels, gone, now, self.open.count, digest)
+        return Outcome(labels, gone, now, self.conflicts_open, digest)
 
     def _remember(self, event: Event) -> Collection[Version]:
         self._events.add(event.event_id)
@@ -188,7 +190,7 @@ class History:
     def _newcomer(self, affected: Collection[Version]) -> Version | None:
         """The version just numbered, when it can only cover others and change nothing else between them."""
         newcomer = self.standing.numbered[-1]
-        if self._knots or newcomer.ins or not newcomer.capable:
+        if self._knots or newcomer.ins or not newcomer.capable or self.standing.has_groups:
             return None
         return newcomer if all(not v.pairs and (v.capable or not v.outs) for v in affected) else None
 
@@ -217,7 +219,9 @@ class History:
             if version.capable:
                 version.covered = self._covered(version, newcomer)
                 eligible = subtract(((version.start, version.end),), version.covered)
-                if version.pairs:
+                if version.merged_into is not None:
+                    eligible = NOWHERE
+                elif version.pairs:
                     eligible = subtract(eligible, version.excluded())
             elif version.eligible or version.covered:
                 version.covered = eligible = NOWHERE
@@ -268,20 +272,25 @@ class History:
 
     def _take_conflicts(self) -> tuple[list[PairIds], list[tuple[bytes, bytes, str]]]:
         """The conflict edges that went and that came since the last call."""
-        pairs = self.standing.pairs
-        if not pairs and not self.open.is_changed:
+        pairs, relations = self.standing.pairs, self.standing.relations
+        if not pairs and relations is None and not self.open.is_changed:
             return [], []
         now = dict.fromkeys(self.open.first, "OPEN")
+        if relations is not None:
+            now.update(dict.fromkeys(relations.contradictions(), "OPEN"))
         for key, pair in pairs.items():
             if pair.counts and pair.left.ever_active and pair.right.ever_active:
                 now[key] = "RESOLVED"
+        if relations is not None:
+            opened = (key for key in relations.contradictions() if now[key] == "OPEN")
+            self._contradictions = sum(not self.open.holds(self.standing, self.picture, key) for key in opened)
         told = self._told
         self._told = now
         self.open.is_changed = False
-        gone = [pair for pair in told if pair not in now]
-        come = [(*pair, relation) for pair, relation in now.items() if told.get(pair) != relation]
-        for pair in gone:
-            self._hash.leave(pair, told[pair])
+        gone = [ids for ids in told if ids not in now]
+        come = [(*ids, relation) for ids, relation in now.items() if told.get(ids) != relation]
+        for ids in gone:
+            self._hash.leave(ids, told[ids])
         for left, right, relation in come:
             if (left, right) in told:
                 self._hash.leave((left, right), told[left, right])

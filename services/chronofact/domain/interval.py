@@ -88,7 +88,9 @@ class Interval:
     def __post_init__(self) -> None:
         if self.start is not None and self.end is not None and self.start >= self.end:
             if self.start == self.end:
-                raise Rejected("interval_empty", "valid_from and valid_to are equal, so it never holds", field="valid_to")
+                raise Rejected(
+                    "interval_empty", "valid_from and valid_to are equal, so it never holds", field="valid_to"
+                )
             raise Rejected("interval_reversed", "valid_to must be later than valid_from", field="valid_to")
 
     def __contains__(self, instant: int) -> bool:

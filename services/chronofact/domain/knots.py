@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 from chronofact.domain.edges import automatic_effect
 from chronofact.domain.spans import NEG, POS, Spans, contains, union
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from chronofact.domain.standing import Standing, Version
+
+
+Node = TypeVar("Node", bound="Hashable")
 
 
 class Knot:
@@ -39,7 +43,7 @@ class Knot:
     def _weigh(self, standing: Standing) -> dict[Version, Spans]:
         spans: dict[Version, Spans] = {}
         bounds = sorted(self._bounds(standing))
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             for version in self._covered_at(standing, start):
                 spans[version] = union(spans.get(version, ()), ((start, end),))
         return spans
@@ -83,14 +87,21 @@ class Knot:
         stated: dict[Version, set[Version]] = {}
         automatic: dict[Version, set[Version]] = {}
         for version in self.members:
-            counting = [edge for edge in version.outs if edge.counts and edge.dst in self.members]
-            stated[version] = {edge.dst for edge in counting if _is_within(instant, edge.effect())}
+            counting = [edge for edge in version.outs if edge.counts]
+            stated[version] = _grouped(edge.dst for edge in counting if _is_within(instant, edge.effect()))
             automatic[version] = set()
             is_automatic = standing.is_single and version.active and version.automatic
             if is_automatic and _is_within(instant, automatic_effect(version)):
                 said = {edge.dst for edge in counting}
-                automatic[version] = {old for old in self.members if old.start < version.start and old not in said}
+                earlier = (old for old in standing.numbered if old.ever_active and old.start < version.start)
+                automatic[version] = _grouped(old for old in earlier if old not in said) & self.members
+            stated[version] &= self.members
         return stated, automatic
+
+
+def _grouped(versions: Iterable[Version]) -> set[Version]:
+    """The versions with their near duplicates: an edge to one is an edge to all."""
+    return {member for version in versions for member in version.group or (version,)}
 
 
 def _is_within(instant: int, span: tuple[int, int]) -> bool:
@@ -116,7 +127,7 @@ def knots_of(standing: Standing) -> dict[Version, Knot]:
     ever_active = [standing.numbered[no - 1] for _, no in standing.by_start]
     ever_active = [version for version in ever_active if version.ever_active]
     for version in ever_active:
-        targets[version] = [edge.dst for edge in version.outs if edge.counts]
+        targets[version] = list(_grouped(edge.dst for edge in version.outs if edge.counts))
     if standing.is_single:
         _link_by_start(ever_active, targets)
     component = components(targets, lambda at: targets.get(at, ()))
@@ -135,17 +146,17 @@ def _link_by_start(by_start: list[Version], targets: dict[Hashable, list[Hashabl
         if version.start != before:
             previous, before = before, version.start
             targets[before] = [] if previous is None else [previous]
-        targets[version.start].append(version)
+        targets[version.start] += version.group or (version,)
         if version.active and version.automatic and previous is not None:
             targets[version].append(previous)
 
 
-def components(nodes: Mapping[Hashable, object], onward: Callable[[Hashable], Iterable[Hashable]]) -> dict[Hashable, int]:
+def components(nodes: Iterable[Node], onward: Callable[[Node], Iterable[Node]]) -> dict[Node, int]:
     """The number of each node's strongly connected component (Tarjan's algorithm, without recursion)."""
-    index: dict[Hashable, int] = {}
-    low: dict[Hashable, int] = {}
-    found: dict[Hashable, int] = {}
-    stack: list[Hashable] = []
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    found: dict[Node, int] = {}
+    stack: list[Node] = []
     for root in nodes:
         if root in index:
             continue

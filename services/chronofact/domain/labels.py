@@ -27,7 +27,8 @@ def label_of(standing: Standing, version: Version) -> Label:
     """The label of an asserted version."""
     lifecycle, superseded_by = _lifecycle(standing, version)
     supersedes = _supersedes(version) if version.outs else None
-    return Label(lifecycle, supersedes, superseded_by, None, version.confidence)
+    merged = version.merged_into.id if version.merged_into else None
+    return Label(lifecycle, supersedes, superseded_by, merged, version.confidence)
 
 
 def _lifecycle(standing: Standing, version: Version) -> tuple[Lifecycle, bytes | None]:
@@ -42,5 +43,9 @@ def _lifecycle(standing: Standing, version: Version) -> tuple[Lifecycle, bytes |
 
 def _supersedes(version: Version) -> bytes | None:
     """Of the stated edges that count the one with the earliest effect, ties lowest id."""
-    counting = [(edge.effective_at if edge.effective_at is not None else version.start, edge.dst.id) for edge in version.outs if edge.counts]
+    counting = [
+        (edge.effective_at if edge.effective_at is not None else version.start, edge.dst.id)
+        for edge in version.outs
+        if edge.counts
+    ]
     return min(counting)[1] if counting else None

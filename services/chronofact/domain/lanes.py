@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chronofact.domain.picture import Kind, Reason, Stroke, Cell
+from chronofact.domain.picture import Cell, Kind, Reason, Stroke
 from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, POS, subtract
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ def lane_of(version: Version) -> list[Stroke]:
     end = version.end
     excluded = version.excluded() if version.pairs else NOWHERE
     own = ((version.start, end),) if version.start < end else NOWHERE
+    # merged into a near duplicate: not covered, so nothing says more than that it was asserted
+    merged = subtract(subtract(own, version.covered), excluded) if version.merged_into else NOWHERE
     layers: list[tuple[Spans, Cell]] = [
         (((NEG, min(version.start, end)),), _why(Reason.NOT_YET_VALID)),
         (version.eligible, ELIGIBLE),
-        (subtract(subtract(own, version.eligible), excluded), _why(Reason.SUPERSEDED)),
+        (subtract(version.covered, excluded), _why(Reason.SUPERSEDED)),
+        (merged, _why(Reason.PROPOSED_ONLY)),
         (subtract(own, subtract(EVERYWHERE, excluded)), _why(Reason.EXCLUDED)),
         (((end, POS),), _why(Reason.ENDED)),
     ]

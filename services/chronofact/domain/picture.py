@@ -67,6 +67,10 @@ class Reasons(NamedTuple):
     """The earliest end of an active version, POS without one."""
     otherwise: Reason
     """The reason when no version is active."""
+    superseded: Spans | None = None
+    """Where active versions are covered, if that is not everywhere that one holds: near duplicates were merged."""
+    latest: int = NEG
+    """The latest start of an active version, asked only where ``superseded`` is."""
 
     def at(self, instant: int) -> Reason:
         """The reason at an instant where no version is eligible."""
@@ -76,6 +80,8 @@ class Reasons(NamedTuple):
             return self.otherwise
         if instant >= self.end:
             return Reason.ENDED
+        if self.superseded is not None and not contains(self.superseded, instant):
+            return Reason.NOT_YET_VALID if instant < self.latest else self.otherwise
         return Reason.SUPERSEDED if instant >= self.start else Reason.NOT_YET_VALID
 
     def bounds(self) -> Iterator[int]:
@@ -84,12 +90,16 @@ class Reasons(NamedTuple):
         yield self.end
         for span in self.excluded:
             yield from span
+        if self.superseded is not None:
+            yield self.latest
+            for span in self.superseded:
+                yield from span
 
     def changed(self, before: Reasons) -> Spans:
         """Where it differs from what it was before."""
         if self == before:
             return NOWHERE
-        if POS in (self.start, before.start):
+        if POS in (self.start, before.start) or self.superseded is not None or before.superseded is not None:
             return EVERYWHERE
         spans = union(subtract(self.excluded, before.excluded), subtract(before.excluded, self.excluded))
         for old, new in ((before.start, self.start), (before.end, self.end)):
@@ -111,7 +121,13 @@ def reasons_of(standing: Standing) -> Reasons:
     otherwise = Reason.NEVER_RECORDED
     if standing.numbered:
         otherwise = Reason.REVOKED if standing.any_revoked else Reason.PROPOSED_ONLY
-    return Reasons(excluded, active[0] if active else POS, standing.active_ends[0] if active else POS, otherwise)
+    if not active:
+        return Reasons(excluded, POS, POS, otherwise)
+    reasons = Reasons(excluded, active[0], standing.active_ends[0], otherwise)
+    if not standing.has_groups:
+        return reasons
+    covered = joined(span for version in standing.numbered if version.active for span in version.covered)
+    return reasons._replace(superseded=covered, latest=active[-1])
 
 
 def _common(left: Spans, right: Spans) -> Spans:
@@ -141,11 +157,12 @@ class Picture:
         """Blank again."""
         self._become(None)
 
-    def cell_at(self, instant: int) -> Cell:
-        """The cell over an instant."""
+    def reason_at(self, instant: int) -> Reason:
+        """Why nobody is eligible at an instant where nobody is."""
         cell = self.cells[bisect_right(self.starts, instant) - 1]
-        assert cell is not None
-        return cell
+        if cell is None or cell.reason is None:
+            raise LookupError(instant)
+        return cell.reason
 
     def index_of(self, instant: int, low: int = 0) -> int:
         """The place of the stretch over an instant, looked for from ``low`` on."""
@@ -154,7 +171,8 @@ class Picture:
     def stretch(self, at: int) -> Stroke:
         """The stretch at a place."""
         cell = self.cells[at]
-        assert cell is not None
+        if cell is None:
+            raise LookupError(at)
         return Stroke(self.starts[at], self._end(at), cell)
 
     def stretches(self, start: int = NEG, end: int = POS) -> Iterator[Stroke]:
@@ -164,7 +182,9 @@ class Picture:
                 return
             yield self.stretch(at)
 
-    def repaint(self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons) -> list[Stroke]:
+    def repaint(
+        self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons
+    ) -> list[Stroke]:
         """Flips the bits of versions over spans; the strokes that changed, also where only the reason did (``dirty``)."""
         dirty = self._unanswered(dirty)
         flips: dict[int, int] = {}

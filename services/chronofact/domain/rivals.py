@@ -65,9 +65,8 @@ class OpenPairs:
         settled = 0
         gone_from: list[tuple[Version, int]] = []
         for version, old, new in changes:
-            old, new = old & ~settled, new & ~settled
+            gone, come = old & ~new & ~settled, new & ~old & ~settled
             settled |= 1 << version.no
-            gone, come = old & ~new, new & ~old
             self.count += come.bit_count() - gone.bit_count()
             if gone:
                 gone_from.append((version, gone))
@@ -77,6 +76,11 @@ class OpenPairs:
             self._go(standing, version, gone)
         if len(self.first) < min(self.count, OPEN_EDGES_MAX):
             self._refill(standing, picture)
+
+    def holds(self, standing: Standing, picture: Picture, pair: PairIds) -> bool:
+        """Whether the pair is one of those counted."""
+        left, right = (standing.version(version_id) for version_id in pair)
+        return bool(rivals_of(standing, picture, left, left.eligible) >> right.no & 1)
 
     def _refill(self, standing: Standing, picture: Picture) -> None:
         self.first = []

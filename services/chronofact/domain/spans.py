@@ -51,17 +51,16 @@ def subtract(left: Spans, right: Spans) -> Spans:
         return left
     rest: list[Span] = []
     at = 0
-    for a, b in left:
+    for start, b in left:
+        a = start
         while at < len(right) and right[at][1] <= a:
             at += 1
         probe = at
-        while probe < len(right) and right[probe][0] < b:
+        while a < b and probe < len(right) and right[probe][0] < b:
             c, d = right[probe]
             if a < c:
                 rest.append((a, c))
             a = d
-            if a >= b:
-                break
             probe += 1
         if a < b:
             rest.append((a, b))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import TYPE_CHECKING
 
+from chronofact.domain.edges import Edge
 from chronofact.domain.events import (
     Cardinality,
     ConflictResolved,
@@ -15,12 +16,12 @@ from chronofact.domain.events import (
     FactRevoked,
     FactSuperseded,
     Lifecycle,
-    Mode,
     RelationDeclared,
     RelationsChecked,
     Succession,
 )
-from chronofact.domain.spans import NEG, NOWHERE, POS, Span, Spans, union
+from chronofact.domain.relations import Relations
+from chronofact.domain.spans import NEG, NOWHERE, POS, Spans, union
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -43,9 +44,11 @@ class Version:
         "end",
         "endings",
         "ever_active",
+        "group",
         "id",
         "ins",
         "lane",
+        "merged_into",
         "no",
         "one",
         "outs",
@@ -56,6 +59,7 @@ class Version:
         "said_stamps",
         "start",
         "to",
+        "valid_from_known",
         "value_hash",
         "value_no",
         "wished_confidence",
@@ -82,6 +86,9 @@ class Version:
         self.coverer: tuple[int, bytes] | None = None
         self.eligible: Spans = NOWHERE
         self.lane: list[Stroke] | None = None
+        self.valid_from_known = False
+        self.group: tuple[Version, ...] | None = None
+        self.merged_into: Version | None = None
 
     @property
     def capable(self) -> bool:
@@ -94,7 +101,9 @@ class Version:
 
     def is_kept_against(self, other: Version) -> bool:
         """Whether a decision that counts keeps this version, which is active, against the other."""
-        return self.active and any(pair.keep is self and pair.counts and pair.other(self) is other for pair in self.pairs)
+        return self.active and any(
+            pair.keep is self and pair.counts and pair.other(self) is other for pair in self.pairs
+        )
 
     def excluded(self) -> Spans:
         """Where a decision excludes it."""
@@ -103,38 +112,6 @@ class Version:
             if pair.excludes(self):
                 spans = union(spans, pair.overlap())
         return spans
-
-
-class Edge:
-    """A stated supersession ``src -> dst``; ``is_wish`` when a PROPOSED assertion said it."""
-
-    __slots__ = ("dst", "effective_at", "event_id", "is_taken_back", "is_wish", "mode", "src")
-
-    def __init__(
-        self, event_id: bytes, src: Version, dst: Version, effective_at: int | None, mode: Mode | None, *, is_wish: bool
-    ) -> None:
-        self.event_id, self.src, self.dst = event_id, src, dst
-        self.effective_at, self.mode = effective_at, mode
-        self.is_wish, self.is_taken_back = is_wish, False
-
-    @property
-    def counts(self) -> bool:
-        """Both ends known and ever active, not taken back, and not the wish of a proposal that was never admitted."""
-        return (
-            self.src.ever_active
-            and self.dst.ever_active
-            and self.src is not self.dst
-            and not self.is_taken_back
-            and (not self.is_wish or self.src.activated)
-        )
-
-    def effect(self) -> Span:
-        """Where it has effect in valid time; empty when the start is not before the end."""
-        src = self.src
-        start = src.start if self.effective_at is None else self.effective_at
-        if self.mode is Mode.REPLACE or (self.mode is None and src.to == POS):
-            return (start, POS)
-        return (max(start, src.start), src.end)
 
 
 class Pair:
@@ -195,6 +172,7 @@ class Standing:
         self.values: dict[bytes, int] = {}
         self.value_masks: list[int] = []
         self.has_upward_edge = False
+        self.relations: Relations | None = None
 
     @property
     def is_single(self) -> bool:
@@ -227,7 +205,12 @@ class Standing:
                 return self._revoke(what)
             case ConflictResolved():
                 return self._decide(event.event_id, what)
-            case RelationDeclared() | RelationsChecked() | EventDropped():
+            case RelationDeclared():
+                self.relations = self.relations or Relations()
+                changed = self.relations.declare(event.event_id, what, self.version, self._link)
+                self.has_upward_edge |= self.relations.has_groups
+                return changed
+            case RelationsChecked() | EventDropped():
                 return ()
 
     def version(self, version_id: bytes) -> Version:
@@ -241,6 +224,7 @@ class Standing:
         version = self.version(said.version_id)
         if not version.no:
             self._number(version, said)
+        version.valid_from_known |= said.valid_from_known
         stamps = (said.cardinality is Cardinality.ONE, said.succession is Succession.AUTOMATIC)
         is_wish = said.lifecycle is not Lifecycle.ACTIVE
         if is_wish:
@@ -347,7 +331,16 @@ class Standing:
                 version.end = effective_at
         if version.active:
             self._enter(version)
-        return (version,)
+        if self.relations is None:
+            return (version,)
+        changed = self.relations.settle(version)
+        self.has_upward_edge |= self.relations.has_groups
+        return changed | {version}
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether near duplicates were ever joined."""
+        return self.relations is not None and self.relations.has_groups
 
     def _enter(self, version: Version) -> None:
         insort(self.active_starts, version.start)
