@@ -190,18 +190,26 @@ class TestPorts:
 
 
 class TestCache:
+    @pytest.fixture
+    def no_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+
     def test_is_where_it_is_told(self, tmp_path: Path) -> None:
         assert cache_folder({"CHRONOFACT_CACHE": str(tmp_path / "x"), "HOME": "/"}) == tmp_path / "x"
 
-    def test_follows_xdg_then_home(self, tmp_path: Path) -> None:
+    def test_is_in_the_virtual_environment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+        assert cache_folder({"HOME": "/"}) == tmp_path / "venv" / "cache" / "chronofact"
+
+    def test_follows_xdg_then_home(self, tmp_path: Path, no_environment: None) -> None:
         home = {"HOME": str(tmp_path)}
         assert cache_folder(home) == tmp_path / ".cache" / "chronofact"
         assert cache_folder(home | {"XDG_CACHE_HOME": str(tmp_path / "c")}) == tmp_path / "c" / "chronofact"
 
-    def test_is_found_without_home(self) -> None:
+    def test_is_found_without_home(self, no_environment: None) -> None:
         assert cache_folder({"HOME": ""}).is_dir()
 
-    def test_goes_elsewhere_when_home_is_no_folder(self, tmp_path: Path) -> None:
+    def test_goes_elsewhere_when_home_is_no_folder(self, tmp_path: Path, no_environment: None) -> None:
         (tmp_path / "home").write_text("")
         assert cache_folder({"HOME": str(tmp_path / "home")}).is_dir()
 

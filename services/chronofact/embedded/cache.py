@@ -1,9 +1,10 @@
-"""The folder, shared by every stack of this user, that keeps what was downloaded."""
+"""The folder, shared by every stack of this environment, that keeps what was downloaded."""
 
 from __future__ import annotations
 
 import os
 import pwd
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from chronofact.embedded.errors import EmbeddedError
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """The cache folder, made when missing; works without HOME."""
+    """The cache folder, made when missing: in the virtual environment, else the user's; works without HOME."""
     refused = []
     for candidate in _candidates(environ):
         try:
@@ -26,10 +27,17 @@ def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     raise EmbeddedError("no cache folder: " + "; ".join(refused), remedy="name one by CHRONOFACT_CACHE")
 
 
+def virtual_environment() -> Path | None:
+    """The folder of the virtual environment that runs us; it then holds all that was installed."""
+    return Path(sys.prefix) if sys.prefix != sys.base_prefix else None
+
+
 def _candidates(environ: Mapping[str, str]) -> list[Path]:
     if named := environ.get("CHRONOFACT_CACHE"):
         return [Path(named).expanduser().absolute()]
     found = []
+    if (environment := virtual_environment()) is not None:
+        found.append(environment / "cache" / "chronofact")
     if shared := environ.get("XDG_CACHE_HOME"):
         found.append(Path(shared) / "chronofact")
     if home := environ.get("HOME") or _home_of_user():
