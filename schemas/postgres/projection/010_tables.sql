@@ -1,5 +1,6 @@
 -- One projection: disposable, append-only but for the heads in fact and the open pairs in conflict.
--- fact_no is (kafka partition << 40) | a counter from 1, so that a partition's lines share no leaf with another's.
+-- fact_no is (kafka partition << 40) | a counter from 1, so that no two partitions share a number; the big tables have
+-- a leaf each.
 -- Ids are uuids, hashes 32 bytes, instants microseconds; a null bound is open.
 create schema {schema};
 
@@ -72,7 +73,7 @@ create table {schema}.version_label (
     merged_into_id uuid,
     confidence double precision,
     constraint version_label_pkey primary key (fact_no, version_no, event_seq)
-) partition by range (fact_no);
+);
 
 create table {schema}.edge (
     fact_no bigint not null,
@@ -84,7 +85,7 @@ create table {schema}.edge (
     effective_at timestamptz, -- as stated; null is the default of semantics §3
     mode text,
     constraint edge_pkey primary key (fact_no, event_id, ordinal)
-) partition by range (fact_no);
+);
 
 create table {schema}.ending (
     fact_no bigint not null,
@@ -93,7 +94,7 @@ create table {schema}.ending (
     version_id uuid not null,
     effective_at timestamptz not null,
     constraint ending_pkey primary key (fact_no, event_id)
-) partition by range (fact_no);
+);
 
 create table {schema}.decision (
     fact_no bigint not null,
@@ -106,7 +107,7 @@ create table {schema}.decision (
     decided_by text,
     reason text,
     constraint decision_pkey primary key (fact_no, event_id)
-) partition by range (fact_no);
+);
 
 create table {schema}.relation (
     fact_no bigint not null,
@@ -122,7 +123,7 @@ create table {schema}.relation (
     llm_call_made boolean not null,
     model text,
     constraint relation_pkey primary key (fact_no, event_id)
-) partition by range (fact_no);
+);
 
 create table {schema}.conflict (
     fact_no bigint not null,
@@ -134,7 +135,7 @@ create table {schema}.conflict (
     constraint conflict_pkey primary key (fact_no, left_version_id, right_version_id),
     constraint conflict_relation_is_known check (relation in ('OPEN', 'RESOLVED')),
     constraint conflict_pair_is_sorted check (left_version_id < right_version_id)
-) partition by range (fact_no);
+);
 
 -- kind: 0 unknown, 1 value, 2 conflict, 3 (lane 0 only) many-valued, look at the lanes.
 -- reason, of unknown: 1 excluded, 2 ended, 3 superseded, 4 not_yet_valid, 5 revoked, 6 proposed_only, 7 never_recorded;

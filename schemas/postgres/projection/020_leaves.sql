@@ -3,9 +3,7 @@ do $$
 declare
     whole text;
 begin
-    foreach whole in array array[
-        'event', 'version', 'version_label', 'edge', 'ending', 'decision', 'relation', 'conflict', 'timeline'
-    ] loop
+    foreach whole in array array['event', 'version', 'timeline'] loop
         for leaf in 0 .. {partitions} - 1 loop
             execute format(
                 'create table {schema}.%I partition of {schema}.%I for values from (%s) to (%s)',

@@ -15,6 +15,8 @@ _BUSY: Final = {"25P03", "25P04", "55P03", "57014", "57P05"}
 """A lock or a statement took too long, or an idle session was ended: by itself it passes."""
 _BUSY_CLASSES: Final = {"40": "postgres_serialization", "53": "postgres_resources", "58": "postgres_io"}
 _AWAY_CLASSES: Final = {"08", "57"}
+_REFUSALS: Final = ("does not exist", "authentication failed", "no pg_hba.conf entry", "permission denied")
+"""A refused connection comes without SQLSTATE, only as text; in another language it reads as one that is away."""
 _CORRUPT_CLASS: Final = "XX"
 _DATA_CLASSES: Final = {"22", "23", "54"}
 
@@ -50,6 +52,8 @@ def named(error: psycopg.Error) -> Exception:
 
 def _without_state(error: psycopg.Error) -> Exception:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        if any(one in str(error) for one in _REFUSALS):
+            return _unfit("28000")
         return Transient("postgres_away", "Postgres can't be reached, or the connection broke")
     return ConstraintBroken(type(error).__name__)
 
