@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from chronofact.cli.options import outside_told, read_settings
-from chronofact.cli.outcome import ExitCode, Failure
-from chronofact.embedded.errors import EmbeddedError
-from chronofact.embedded.folder import DataFolder, has_ended
-from chronofact.embedded.stack import Addresses, Report, Stack
-from chronofact.embedded.supervisor import Supervisor, service_addresses
-from chronofact.runtime.config import Settings
-from chronofact.runtime.lifecycle import interrupt_on_signals
-
 PANEL = "Stack"
 DEFAULT_DATA = Path(".chronofact")
-LOOK_S = 0.2
-DOWN_TIMEOUT_S = 60.0
-LEAVE_TIMEOUT_S = 5.0
-SHOWN = ("writer", "reader", "reconciler", "kafka", "postgres")
 
-Data = Annotated[Path, typer.Option("--data", help="Folder of the stack: its data, logs and addresses.")]
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of the stack: its data, logs and addresses.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Say it in one line of JSON.")]
 
 
@@ -54,196 +33,14 @@ def up(
 
     CHRONOFACT_KAFKA and CHRONOFACT_POSTGRES, when set, are used instead of starting one.
     """
-    if detach:
-        found = _detach(data, port_base)
-        _tell(found, as_json=as_json)
-        return
-    with (
-        suppress(KeyboardInterrupt),
-        interrupt_on_signals(),
-        _progress(as_json=as_json) as report,
-        running(data, port_base=port_base, report=report) as (found, supervisor),
-    ):
-        _tell(found, as_json=as_json)
-        while True:
-            supervisor.tick()
-            time.sleep(LOOK_S)
+    from chronofact.cli import running
 
-
-@contextmanager
-def running(data: Path, *, port_base: int | None = None, report: Report) -> Iterator[tuple[dict[str, Any], Supervisor]]:
-    """The whole stack, ready; its addresses as in `stack.json`, and the supervisor to `tick`.
-
-    Raises:
-        Failure: something could not be started.
-    """
-    settings = read_settings()
-    stack = Stack(data, external=_given(settings), port_base=port_base, report=_logged(data, report))
-    with _failures_named(), stack as addresses:
-        report("preparing topics and tables")
-        _prepare(addresses, settings)
-        supervisor = Supervisor(stack, addresses, os.environ, _logged(data, report))
-        try:
-            supervisor.start()
-            found = _found(stack, addresses, supervisor)
-            stack.folder.write("stack.json", found)
-            yield found, supervisor
-        finally:
-            stack.folder.stack_file.unlink(missing_ok=True)
-            report("stopping")
-            supervisor.stop()
-
-
-def _given(settings: Settings) -> Addresses:
-    """Addresses that the environment or the configuration file names."""
-    given = settings.model_fields_set
-    return Addresses(
-        kafka=settings.kafka if "kafka" in given else None,
-        postgres=settings.postgres.get_secret_value() if "postgres" in given else None,
-    )
-
-
-def _prepare(addresses: Addresses, settings: Settings) -> None:
-    """What the services stand on: topics and tables."""
-    from chronofact.kafka.admin import create_topics
-    from chronofact.postgres.migrate import migrate
-
-    create_topics(addresses.kafka or "", settings.facts_topic, options=settings.kafka_options)
-    migrate(addresses.postgres or "", projection=settings.projection)
-
-
-def _found(stack: Stack, addresses: Addresses, supervisor: Supervisor) -> dict[str, Any]:
-    services = service_addresses(stack.ports, supervisor.services)
-    return {**services, "kafka": addresses.kafka, "postgres": addresses.postgres, "pid": os.getpid()}
-
-
-@contextmanager
-def _failures_named() -> Iterator[None]:
-    try:
-        with outside_told():
-            yield
-    except EmbeddedError as error:
-        raise Failure(str(error), remedy=error.remedy or None) from error
-
-
-def _logged(data: Path, report: Report) -> Report:
-    """Each step also goes to `logs/up.log`, with its time."""
-
-    def tell(step: str) -> None:
-        logs = DataFolder(data).logs
-        if logs.is_dir():
-            with (logs / "up.log").open("a") as log:
-                log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {step}\n")
-        report(step)
-
-    return tell
-
-
-@contextmanager
-def _progress(*, as_json: bool) -> Iterator[Report]:
-    """Steps on the terminal's error output; none with --json."""
-    if as_json:
-        yield lambda _step: None
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    began_s = time.monotonic()
-
-    def tell(step: str) -> None:
-        passed_s = time.monotonic() - began_s
-        text = f"{passed_s:6.1f} s  {step}"
-        if console.is_terminal and step.startswith("fetching"):
-            console.print(text, end="\r", markup=False, highlight=False)
-        else:
-            console.print(text, markup=False, highlight=False)
-
-    yield tell
-
-
-def _tell(found: dict[str, Any], *, as_json: bool) -> None:
-    """Addresses, in one line of JSON or for a person."""
-    if as_json:
-        print(json.dumps({name: found.get(name) for name in (*SHOWN, "projector", "pid")}), flush=True)
-        return
-    for name in SHOWN:
-        if found.get(name):
-            print(f"{name:<12}{found[name]}")
-    print(
-        "Ctrl-C stops it; the data stay." if found["pid"] == os.getpid() else "`chronofact down` stops it.", flush=True
-    )
-
-
-def _detach(data: Path, port_base: int | None) -> dict[str, Any]:
-    """Start `up` in a session of its own and wait until it is ready."""
-    folder = DataFolder(data)
-    with _failures_named():
-        folder.make()
-    line = [sys.executable, "-m", "chronofact.cli", "up", "--data", str(folder.path), "--json"]
-    if port_base is not None:
-        line += ["--port-base", str(port_base)]
-    output = folder.logs / "detached.log"
-    with output.open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603 - this very command
-            line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-        )
-    try:
-        while folder.read("stack.json").get("pid") != child.pid:
-            if child.poll() is not None:
-                raise Failure(output.read_text().strip(), code=_code(child.returncode))
-            time.sleep(LOOK_S)
-    except KeyboardInterrupt:
-        child.terminate()
-        raise
-    child.returncode = 0  # it goes on without us, which is what was asked for
-    return folder.read("stack.json")
-
-
-def _code(returned: int) -> ExitCode:
-    return ExitCode(returned) if returned in {1, 2, 3} else ExitCode.FAILED
+    start = running.detach if detach else running.hold
+    start(data, port_base, as_json=as_json)
 
 
 def down(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
     """Stop the stack of a folder and wait until all of it has left; its data stay."""
-    folder = DataFolder(data)
-    if not folder.path.is_dir():
-        raise Failure(f"there is no folder {folder.path}", code=ExitCode.USAGE)
-    began_s = time.monotonic()
-    owner = folder.owner()
-    if not folder.is_taken():
-        _tell_down({"stopped": False}, f"nothing runs in {folder.path}", as_json=as_json)
-        return
-    if owner is not None:
-        _terminate(owner)
-    _wait_until_free(folder, owner)
-    passed_s = round(time.monotonic() - began_s, 1)
-    told = f"stopped the stack in {folder.path} (process {owner}) in {passed_s} s; its data stay"
-    _tell_down({"stopped": True, "pid": owner, "seconds": passed_s}, told, as_json=as_json)
+    from chronofact.cli import running
 
-
-def _terminate(owner: int) -> None:
-    try:
-        os.kill(owner, signal.SIGTERM)
-    except ProcessLookupError:
-        return
-    except PermissionError:
-        raise Failure(f"process {owner} belongs to another user", remedy="stop it as that user") from None
-
-
-def _wait_until_free(folder: DataFolder, owner: int | None) -> None:
-    """The folder is free when nothing uses it; its owner leaves a moment later."""
-    deadline = time.monotonic() + DOWN_TIMEOUT_S
-    while folder.is_taken():
-        if time.monotonic() > deadline:
-            raise Failure(
-                f"the stack in {folder.path} still stops after {DOWN_TIMEOUT_S:.0f} s",
-                remedy=f"look into {folder.logs}",
-            )
-        time.sleep(LOOK_S / 2)
-    leave_by = time.monotonic() + LEAVE_TIMEOUT_S
-    while owner is not None and not has_ended(owner) and time.monotonic() < leave_by:
-        time.sleep(LOOK_S / 4)
-
-
-def _tell_down(outcome: dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    print(json.dumps(outcome) if as_json else sentence)
+    running.stop(data, as_json=as_json)

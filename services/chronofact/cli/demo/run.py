@@ -64,7 +64,7 @@ def _stack(stage: Stage, data: Path) -> Iterator[bool]:
         stage.tell(f"A stack runs in {data}; the demo uses it.")
         yield False
         return
-    from chronofact.cli.stack import running
+    from chronofact.cli.running import running
 
     stage.chapter("Real Kafka and Postgres on this machine")
     console = stage.console

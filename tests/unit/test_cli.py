@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from chronofact.cli.__main__ import main
+from tests.unit.scripted_service import Told, serving
+from tests.unit.test_client import AT, FACT, FRESH, ID, answer, value
+
+HEAVY = ("pydantic", "httpx", "rich", "psycopg", "confluent_kafka", "fastapi", "psutil", "yaml")
+
+
+class Command:
+    """`chronofact` in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        self.out = ""
+        self.err = ""
+
+    def __call__(self, *arguments: str) -> int:
+        self._monkeypatch.setattr(sys, "argv", ["chronofact", *arguments])
+        self._monkeypatch.setenv("COLUMNS", "120")
+        with pytest.raises(SystemExit) as left:
+            main()
+        self.out, self.err = self._capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return left.value.code
+
+
+@pytest.fixture
+def chronofact(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
+
+
+def test_start_up_imports_nothing_that_help_does_not_need() -> None:
+    code = f"import sys, chronofact.cli.__main__; print([one for one in {HEAVY!r} if one in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_every_command_has_a_help(chronofact: Command) -> None:
+    assert chronofact("--help") == 0
+    for name in ("demo", "up", "down", "doctor", "import", "resolve", "facts", "history", "timeline", "conflicts"):
+        assert name in chronofact.out
+        assert chronofact(name, "--help") == 0
+        assert chronofact("--help") == 0
+
+
+def test_version(chronofact: Command) -> None:
+    assert chronofact("--version") == 0
+    assert chronofact.out.startswith("chronofact 0.")
+
+
+def test_a_wrong_option_is_usage(chronofact: Command) -> None:
+    assert chronofact("resolve", "ana", "k", "--no-such") == 2
+    assert chronofact("resolve", "ana", "k", "--valid-at", "yesterday", "--reader", "http://127.0.0.1:9") == 2
+    assert "RFC 3339" in chronofact.err
+
+
+def test_no_stack_in_the_folder(chronofact: Command, tmp_path: Path) -> None:
+    assert chronofact("resolve", "ana", "k", "--data", str(tmp_path)) == 3
+    assert "chronofact up" in chronofact.err
+
+
+def test_addresses_lie_in_the_folder(chronofact: Command, tmp_path: Path) -> None:
+    with serving(Told(value())) as reader:
+        (tmp_path / "stack.json").write_bytes(orjson.dumps({"writer": None, "reader": reader.url}))
+        assert chronofact("resolve", "ana", "package_manager", "--data", str(tmp_path), "--tenant", "acme") == 0
+    assert "pnpm" in chronofact.out
+    assert reader.asked[0].headers["X-Tenant-Id"] == "acme"
+
+
+def test_resolve_asks_at_two_instants(chronofact: Command) -> None:
+    with serving(Told(value())) as reader:
+        line = ["resolve", "ana", "package_manager", "--scope", "task:1", "--scope", "repo:acme/web"]
+        days = ["--valid-at", "2026-07-10", "--as-of", "2026-08-01T00:00:00+02:00", "--reader", reader.url]
+        assert chronofact(*line, *days, "--json") == 0
+    assert orjson.loads(chronofact.out) == value()
+    assert reader.asked[0].params[2:] == [
+        ("scope", "task:1"),
+        ("scope", "repo:acme/web"),
+        ("valid_at", "2026-07-10T00:00:00Z"),
+        ("as_of", "2026-08-01T00:00:00+02:00"),
+    ]
+
+
+def test_a_refusal_is_said_with_its_code(chronofact: Command) -> None:
+    refusal = Told({"error": {"code": "role_missing", "message": "needs read", "field": None}}, 403)
+    with serving(refusal) as reader:
+        assert chronofact("facts", "ana", "--reader", reader.url) == 1
+    assert "role_missing" in chronofact.err
+
+
+def claim(name: str, held: Any) -> dict[str, Any]:
+    bounds = ["2026-07-01T00:00:00Z", None]
+    return {"version_id": ID[name], "value": held, "valid_during": bounds, "source_id": "s", "recorded_at": AT}
+
+
+def test_a_text_with_brackets_is_shown_as_it_is(chronofact: Command) -> None:
+    edges = [{"left": ID["a"], "right": ID["b"], "relation": "OPEN"}]
+    contested = answer("conflict", versions=[claim("a", "[red]npm"), claim("b", "pnpm[/]")], edges=edges)
+    with serving(Told({"facts": [contested], "cursor": None, "freshness": FRESH})) as reader:
+        assert chronofact("facts", "ana", "--reader", reader.url) == 0
+    assert "[red]npm or pnpm[/]" in chronofact.out
+
+
+def test_conflicts_show_both_sides(chronofact: Command) -> None:
+    edge = {"relation": "OPEN", "fact": FACT, "left": claim("a", "npm"), "right": claim("b", "pnpm"), "recorded_at": AT}
+    with serving(Told({"conflicts": [edge], "cursor": "next"})) as reader:
+        assert chronofact("conflicts", "ana", "--relation", "OPEN", "--reader", reader.url) == 0
+    for shown in ("npm", "pnpm", ID["a"], ID["b"], "there is more"):
+        assert shown in chronofact.out
+
+
+def test_a_timeline_has_both_axes(chronofact: Command) -> None:
+    july, august = "2026-07-01T00:00:00Z", "2026-08-01T00:00:00Z"
+    rectangles = [
+        {"kind": "unknown", "reason": "not_yet_valid", "valid_during": [None, july], "known_during": [july, None]},
+        {"kind": "value", "value": "npm", "valid_during": [july, None], "known_during": [july, august]},
+        {"kind": "value", "value": {"name": "pnpm"}, "valid_during": [july, None], "known_during": [august, None]},
+    ]
+    with serving(Told(value()), Told({"fact": FACT, "timeline": rectangles})) as reader:
+        assert chronofact("timeline", "ana", "package_manager", "--reader", reader.url) == 0
+    lines = chronofact.out.splitlines()
+    assert any("2026-07-01" in line and "2026-08-01" in line for line in lines)
+    assert any(line.split()[:2] == ["2026-07-01", "npm"] and "name pnpm" in line for line in lines)
+    assert reader.asked[1].path == f"/v1/facts/{ID['fact']}/timeline"
+
+
+def test_a_history_names_versions_by_their_values(chronofact: Command) -> None:
+    said = {"value": "npm", "valid_from": None, "valid_to": None, "source_id": "chat-1", "version_id": ID["a"]}
+    events = [
+        {"event_seq": 1, "event_type": "FactAsserted", "payload": said},
+        {"event_seq": 2, "event_type": "FactRevoked", "payload": {"version_id": ID["a"], "event_id": None}},
+    ]
+    told = [{**event, "recorded_at": AT, "version_ids": [ID["a"]]} for event in events]
+    with serving(Told(value()), Told({"fact": FACT, "events": told})) as reader:
+        assert chronofact("history", "ana", "package_manager", "--reader", reader.url) == 0
+    assert "npm, always, by chat-1" in chronofact.out
+    assert "version: npm" in chronofact.out
