@@ -14,7 +14,7 @@ from chronofact.postgres.errors import failures_named
 CONNECT_TIMEOUT_S = 5
 IDLE_IN_TRANSACTION_MS = 60_000
 
-_LOOK_UPS: Final = {
+LOOK_UPS: Final = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
@@ -68,7 +68,7 @@ def reading_pool(
         "default_transaction_read_only": "on",
         "statement_timeout": statement_timeout_ms,
         "jit": "off",
-        **_LOOK_UPS,
+        **LOOK_UPS,
     }
     return AsyncConnectionPool(
         conninfo_for(conninfo, name, **settings),
