@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
 from chronofact.contracts.codec import decode_event
@@ -89,6 +91,20 @@ def test_a_drain_finishes_what_was_taken(writer: WriterProcess, kafka: str, topi
     assert [entry["event"] for entry in writer.logged][-2:] == ["stopping", "stopped"]
     acknowledged = {result["event_id"] for answer in answers for result in answer.json()["results"]}
     assert acknowledged <= set(event_ids(kafka, topic))
+
+
+def test_a_body_cut_short_is_no_command(writer: WriterProcess) -> None:
+    body = orjson.dumps(commands(2))
+    head = (
+        f"POST /v1/events HTTP/1.1\r\nhost: w\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", writer.logged[0]["port"])) as connection:
+        connection.sendall(head.encode() + body[:-1])
+    assert writer.send(assertion()).status_code == 201
+    accepted = "chronofact_writer_commands_accepted_total 1.0"
+    assert accepted in writer.http.get("/metrics").text
+    assert writer.stop() == 0
+    assert "request_failed" not in {entry["event"] for entry in writer.logged}
 
 
 @pytest.mark.parametrize(

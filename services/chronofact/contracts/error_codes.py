@@ -71,6 +71,7 @@ _REQUEST: Final = {
     "tenant_not_covered": (403, "The credential is of another tenant than `X-Tenant-Id` names."),
     "not_found": (404, "No such address or thing."),
     "method_not_allowed": (405, "The address does not take this method."),
+    "body_too_slow": (408, "The body did not come in time; nothing was sent."),
     "body_too_large": (413, "The body is larger than its limit."),
     "commands_too_many": (413, "More commands than one request may have."),
     "queries_too_many": (413, "More queries than one request may have."),

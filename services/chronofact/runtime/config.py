@@ -72,7 +72,8 @@ class Settings(BaseSettings):
 
     commands_max: Count = Field(10_000, le=10_000, description="Commands in one request.")
     body_bytes_max: Count = Field(16 * 2**20, le=16 * 2**20, description="Bytes of one request's body.")
-    bodies_bytes_max: Count = Field(32 * 2**20, description="Bytes of all bodies that the writer holds at once.")
+    bodies_bytes_max: Count = Field(24 * 2**20, description="Bytes of all bodies that the writer holds at once.")
+    body_timeout_s: Seconds = Field(30, description="How long the writer waits for the whole of a body.")
     queue_messages_max: Count = Field(50_000, description="Messages in the producer's queue before requests get 429.")
     queue_bytes_max: Count = Field(64 * 2**20, description="Bytes in the producer's queue before requests get 429.")
     linger_ms: Annotated[int, Field(ge=0, le=1_000)] = Field(5, description="How long the producer gathers a batch.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
 
@@ -22,6 +21,7 @@ from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
+from chronofact.runtime.memory import settle_memory
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import serve
 from chronofact.writer.accept import Acceptor
@@ -39,9 +39,7 @@ def main() -> None:
     kinds = ScopeKinds.load(settings.scope_kinds_file)
     acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
     credentials = credentials_of(settings, normalise_scope=kinds.pattern)
-    # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    settle_memory()
     uvloop.run(run(settings, acceptor, credentials))
 
 
@@ -90,7 +88,11 @@ def build_app(
     app = create_app("writer", "Takes facts and appends them to the log.", health=health, metrics=metrics)
     metrics.gauge("chronofact_writer_queue_messages").set_function(log.queue_length)
     writer = Writer(log, acceptor, partitions=topic.partitions, watch=watch, health=health, metrics=metrics)
-    bodies = Bodies(body_bytes_max=settings.body_bytes_max, bodies_bytes_max=settings.bodies_bytes_max)
+    bodies = Bodies(
+        body_bytes_max=settings.body_bytes_max,
+        bodies_bytes_max=settings.bodies_bytes_max,
+        timeout_s=settings.body_timeout_s,
+    )
     events = Events(writer, credentials, bodies, metrics, commands_max=settings.commands_max, clock=_now)
     add_events(app, events)
     return app

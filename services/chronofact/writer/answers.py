@@ -50,12 +50,11 @@ def _result(index: int, result: Result) -> bytes:
 
 
 def _accepted(result: Outcome) -> bytes:
-    accepted = result.accepted
-    version = "" if accepted.version_id is None else f'"version_id":"{id_text(accepted.version_id)}",'
+    version = "" if result.version_id is None else f'"version_id":"{id_text(result.version_id)}",'
     echo = (
         "" if result.idempotency_key is None else f',"idempotency_key":{orjson.dumps(result.idempotency_key).decode()}'
     )
     return (
-        f'{{"status":"accepted","event_id":"{id_text(accepted.event.event_id)}",{version}'
-        f'"fact_id":"{id_text(accepted.fact_id)}"{echo}}}'
+        f'{{"status":"accepted","event_id":"{id_text(result.event_id)}",{version}'
+        f'"fact_id":"{id_text(result.fact_id)}"{echo}}}'
     ).encode()

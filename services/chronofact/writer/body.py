@@ -12,6 +12,7 @@ import orjson
 from chronofact.domain.canonical import SAFE_INTEGER
 from chronofact.domain.errors import Rejected
 
+Raw: TypeAlias = bytes | bytearray
 Parsed: TypeAlias = "dict[str, Any] | Rejected"
 """A command still unchecked, or why there is none at its index."""
 
@@ -33,7 +34,7 @@ class _Repeating(dict[str, Any]):
     """An object that named a key twice."""
 
 
-def parse_json(raw: bytes, *, commands_max: int) -> Body:
+def parse_json(raw: Raw, *, commands_max: int) -> Body:
     """One command or an array of them.
 
     Raises:
@@ -54,7 +55,7 @@ def parse_json(raw: bytes, *, commands_max: int) -> Body:
             raise Rejected("command_not_object", "the body is neither an object nor an array of objects")
 
 
-def parse_lines(raw: bytes, *, commands_max: int) -> Body:
+def parse_lines(raw: Raw, *, commands_max: int) -> Body:
     """NDJSON; blank lines are passed over, a line that does not parse is refused at its index.
 
     Raises:
@@ -69,7 +70,7 @@ def parse_lines(raw: bytes, *, commands_max: int) -> Body:
     return Body([_line(line) for line in lines], is_single=False)
 
 
-def _check_tokens(raw: bytes) -> None:
+def _check_tokens(raw: Raw) -> None:
     """Refuses a body that is small as bytes and huge as objects, before any is made."""
     if len(raw) > _TOKENS_MAX and sum(map(raw.count, (b"{", b"[", b","))) > _TOKENS_MAX:
         raise Rejected(
@@ -83,7 +84,7 @@ def check_count(count: int, commands_max: int) -> None:
         raise Rejected("commands_too_many", f"one request has at most {commands_max} commands")
 
 
-def _line(line: bytes) -> Parsed:
+def _line(line: Raw) -> Parsed:
     try:
         return _command(_load(line))
     except Rejected as error:
@@ -98,7 +99,7 @@ def _command(found: Any) -> Parsed:
             return Rejected("command_not_object", "a command is a JSON object")
 
 
-def _load(raw: bytes) -> Any:
+def _load(raw: Raw) -> Any:
     try:
         found = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -106,7 +107,7 @@ def _load(raw: bytes) -> Any:
     return _load_exactly(raw) if _is_doubtful(raw, found) else found
 
 
-def _is_doubtful(raw: bytes, found: Any) -> bool:
+def _is_doubtful(raw: Raw, found: Any) -> bool:
     """Whether orjson may have dropped a repeated key or rounded an integer.
 
     Each key has a colon that is spelled as such; a dropped key lacks its own. Only an escaped one could make up for it.
@@ -137,7 +138,7 @@ def _has_huge(found: Any) -> bool:
 # -- the exact reading -----------------------------------------------------------------------------
 
 
-def _load_exactly(raw: bytes) -> Any:
+def _load_exactly(raw: Raw) -> Any:
     """As RFC 8259 says, with every command checked that holds what JSON allows and we can't keep."""
     try:
         text = raw.decode()

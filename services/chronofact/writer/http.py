@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 
 from chronofact.contracts.commands import COMMANDS
 from chronofact.domain.errors import Rejected
@@ -51,6 +52,9 @@ class Events:
             response = await self._answer(request)
         except Rejected as error:
             response = error_response(error)
+        except ClientDisconnect:
+            # half a body came and no one waits for an answer: nothing was taken
+            response = error_response(Rejected("json_malformed", "the body was cut short"))
         self._metrics.counter("chronofact_http_requests_total").labels(_ROUTE, str(response.status_code)).inc()
         self._metrics.histogram("chronofact_http_request_seconds").labels(_ROUTE).observe(time.perf_counter() - started)
         return response
@@ -62,6 +66,7 @@ class Events:
         parse = parse_lines if has_lines(headers) else parse_json
         async with self._bodies.of(request) as raw:
             body = parse(raw, commands_max=self._commands_max)
+            raw.clear()
             taken = await self._writer.take(body.commands, authority, is_dry_run=is_dry, trace=trace_of(headers))
         if body.is_single:
             return single(taken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from typing import Final
 
 from fastapi import Request
 from starlette.datastructures import Headers, QueryParams
+from starlette.requests import ClientDisconnect
 
 from chronofact.domain.errors import Rejected
 
@@ -21,30 +23,41 @@ _STATEMENTS: Final = {"true": True, "1": True, "false": False, "0": False}
 class Bodies:
     """Reads bodies; what all requests hold at once has a limit too, so that memory has one."""
 
-    def __init__(self, *, body_bytes_max: int, bodies_bytes_max: int) -> None:
+    def __init__(self, *, body_bytes_max: int, bodies_bytes_max: int, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
         self._body_bytes_max = body_bytes_max
         self._bodies_bytes_max = bodies_bytes_max
         self._held = 0
 
     @asynccontextmanager
-    async def of(self, request: Request) -> AsyncIterator[bytes]:
-        """The body, counted as held until the context is left.
+    async def of(self, request: Request) -> AsyncIterator[bytearray]:
+        """The body, to be cleared once it is parsed, and counted as held until the context is left.
 
         Raises:
-            Rejected: ``body_too_large``, ``queue_full``.
+            Rejected: ``body_too_large``, ``body_too_slow``, ``queue_full``.
         """
         self._check(_announced(request.headers), 0)
         chunks = bytearray()
-        counted = 0
         try:
-            async for chunk in request.stream():
-                self._check(counted + len(chunk), len(chunk))
-                chunks += chunk
-                counted += len(chunk)
-                self._held += len(chunk)
-            yield bytes(chunks)
+            async with asyncio.timeout(self._timeout_s):
+                await self._read(request, chunks)
+        except TimeoutError:
+            self._held -= len(chunks)
+            raise Rejected("body_too_slow", "the body did not come in time; nothing was sent") from None
+        except (Rejected, ClientDisconnect):
+            self._held -= len(chunks)
+            raise
+        size_bytes = len(chunks)
+        try:
+            yield chunks
         finally:
-            self._held -= counted
+            self._held -= size_bytes
+
+    async def _read(self, request: Request, chunks: bytearray) -> None:
+        async for chunk in request.stream():
+            self._check(len(chunks) + len(chunk), len(chunk))
+            chunks += chunk
+            self._held += len(chunk)
 
     def _check(self, body_bytes: int, further: int) -> None:
         if body_bytes > self._body_bytes_max:

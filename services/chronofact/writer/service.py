@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import structlog
 from pydantic import ValidationError
@@ -25,15 +24,17 @@ from chronofact.writer.body import Parsed
 from chronofact.writer.ports import Log
 from chronofact.writer.watch import PART, Watch
 
+_DONE: Final[Parsed] = {}
 _SLICE: Final = 200
 """Commands between two turns of the event loop, about 10 ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one command: its ids, as a log acknowledged them, or why it was refused."""
+class Outcome(NamedTuple):
+    """The ids of an accepted command; not its event, of which a request may have thousands."""
 
-    accepted: Accepted
+    event_id: bytes
+    fact_id: bytes
+    version_id: bytes | None
     idempotency_key: str | None
 
 
@@ -62,9 +63,9 @@ class Writer:
         self._metrics = metrics
 
     async def take(
-        self, commands: Sequence[Parsed], authority: Authority, *, is_dry_run: bool, trace: str | None = None
+        self, commands: list[Parsed], authority: Authority, *, is_dry_run: bool, trace: str | None = None
     ) -> Taken:
-        """Accepts each command for itself and appends what was accepted.
+        """Accepts each command for itself and appends what was accepted; uses ``commands`` up.
 
         Raises:
             Rejected: ``queue_full``, ``outcome_unknown``, or what hinders the log: the request as a whole.
@@ -74,11 +75,10 @@ class Writer:
         results: list[Result] = []
         messages: list[Message] = []
         for start in range(0, len(commands), _SLICE):
-            for command in commands[start : start + _SLICE]:
-                result = self._accepted(command, authority, trace)
-                results.append(result)
-                if isinstance(result, Outcome) and not is_dry_run:
-                    messages.append(self._message(result.accepted))
+            part = commands[start : start + _SLICE]
+            results += [self._result(one, authority, trace, None if is_dry_run else messages) for one in part]
+            # a command is not needed any more: of a large body only one copy is held at a time
+            commands[start : start + _SLICE] = [_DONE] * len(part)
             await asyncio.sleep(0)
         position = None if is_dry_run else await self._append(messages)
         self._count(results, is_dry_run=is_dry_run)
@@ -88,16 +88,21 @@ class Writer:
         if (reason := self._health.why(PART)) is not None:
             raise Rejected(reason.code, reason.message)
 
-    def _accepted(self, command: Parsed, authority: Authority, trace: str | None) -> Result:
+    def _result(
+        self, command: Parsed, authority: Authority, trace: str | None, messages: list[Message] | None
+    ) -> Result:
         if isinstance(command, Rejected):
             return command
         try:
             checked = COMMANDS.validate_python(command)
-            return Outcome(self._acceptor.accept(checked, authority, trace=trace), checked.idempotency_key)
+            accepted = self._acceptor.accept(checked, authority, trace=trace)
         except ValidationError as error:
             return refusal_of(error)
         except Rejected as error:
             return error
+        if messages is not None:
+            messages.append(self._message(accepted))
+        return Outcome(accepted.event.event_id, accepted.fact_id, accepted.version_id, checked.idempotency_key)
 
     def _message(self, accepted: Accepted) -> Message:
         fact_id = accepted.fact_id
