@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Coroutine
 from functools import cached_property, update_wrapper
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -44,6 +46,16 @@ class _Shell:
         credential = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._headers = credential if tenant is None else {**credential, "X-Tenant-Id": tenant}
         self._timeout_s = timeout_s
+
+    @classmethod
+    def of_stack(cls, data: str | Path = ".chronofact", **options: Any) -> Self:
+        """A client of the stack that ``chronofact up`` runs in a data folder; further options as for the class.
+
+        Raises:
+            FileNotFoundError: No stack runs there.
+        """
+        addresses = json.loads((Path(data) / "stack.json").read_text(encoding="utf-8"))
+        return cls(writer=addresses["writer"], reader=addresses["reader"], **options)
 
     @property
     def position(self) -> str | None:
