@@ -56,6 +56,13 @@ controlled.shutdown.max.retries=1
 """
 
 
+# One node has no replica to fall back on: what was acknowledged is on the disk a second later.
+DURABLE = """\
+log.flush.interval.ms=1000
+log.flush.scheduler.interval.ms=1000
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class KafkaNode:
     """Files and ports of the node; `start` it after `format`."""
@@ -67,6 +74,7 @@ class KafkaNode:
     controller_port: int
     options: Sequence[str] = ()
     stop_timeout_s: float = 7.0
+    is_durable: bool = True
 
     @property
     def bootstrap(self) -> str:
@@ -82,9 +90,8 @@ class KafkaNode:
         """Write the configuration and format the storage, once."""
         storage = self.folder / "logs"
         storage.mkdir(parents=True, exist_ok=True)
-        self.properties.write_text(
-            PROPERTIES.format(host=LOOPBACK, port=self.port, controller_port=self.controller_port)
-        )
+        settings = PROPERTIES.format(host=LOOPBACK, port=self.port, controller_port=self.controller_port)
+        self.properties.write_text(settings + DURABLE if self.is_durable else settings)
         if not (storage / "meta.properties").exists():
             self._format()
 

@@ -39,7 +39,7 @@ class Stack:
     """Kafka and Postgres of one data folder.
 
     `with Stack(folder) as addresses:` starts both. An address given in `external` is used as it is,
-    and nothing is started for it. `is_durable=False` is for tests: Postgres then waits for no disk.
+    and nothing is started for it. `is_durable=False` is for tests: nothing then waits for the disk.
     """
 
     def __init__(
@@ -115,6 +115,7 @@ class Stack:
             port=self.ports["kafka"],
             controller_port=self.ports["controller"],
             options=warm_options(cache_folder()),
+            is_durable=self._is_durable,
         )
         self._step("preparing Kafka")
         node.prepare()
