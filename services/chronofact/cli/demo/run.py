@@ -82,7 +82,8 @@ def _report(console: Console, status: object, step: str) -> None:
 
 
 def _go_on(stage: Stage, data: Path, seconds: float, *, is_stopped: bool) -> None:
-    program = shlex.quote(sys.argv[0])
+    is_module = Path(sys.argv[0]).name == "__main__.py"
+    program = f"{shlex.quote(sys.executable)} -m chronofact.cli" if is_module else shlex.quote(sys.argv[0])
     folder = shlex.quote(str(data))
     subject, key = tour.VAN_DREW
     stage.chapter("How to go on")
