@@ -76,6 +76,15 @@ class Profile:
     kinds: str = "supersede activate end revoke take_back decide other"
 
 
+CROWD: Final = Profile(
+    versions=(17, 40),
+    starts=(*GRID[2:5], GRID[3], None),
+    proposed=3,
+    stated=4,
+    automatic=15,
+    kinds="end revoke decide activate",
+)
+"""Many agreeing or rival versions behind one stretch."""
 PROFILES: Final = {
     "all": Profile(many=15, automatic=40),
     "automatic": Profile(versions=(2, 7), automatic=100, proposed=5, stated=0, kinds="end end revoke activate other"),
@@ -84,6 +93,10 @@ PROFILES: Final = {
     "cycles": Profile(versions=(2, 4), starts=GRID[2:5], automatic=40, stated=90, kinds="supersede supersede decide"),
     "many": Profile(versions=(2, 6), many=92, automatic=20, kinds="supersede end revoke take_back decide activate"),
     "same_start": Profile(versions=(2, 6), starts=(GRID[3], GRID[3], GRID[4]), automatic=50),
+    "through": Profile(
+        versions=(5, 7), values="ABCDEF", starts=GRID[2:6], automatic=25, stated=70, proposed=0,
+        kinds="supersede revoke decide",
+    ),
     "texts": Profile(
         versions=(2, 5), starts=(*GRID[2:6], None, None), many=100, stated=10, known_start=40,
         kinds="relate relate relate relate end revoke decide supersede take_back",

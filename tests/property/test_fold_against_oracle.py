@@ -15,7 +15,7 @@ from chronofact.domain.events import Event
 from tests.property.oracle import conflicts, counted, fold, ingredients
 from tests.property.play import go_on, play, problems, reload, start, wrong_answers, wrong_state
 from tests.property.shrink import smallest
-from tests.property.strategies import PROFILES, Dice, histories, history, random_history, random_set
+from tests.property.strategies import CROWD, PROFILES, Dice, histories, history, random_history, random_set
 from tests.property.translate import story, to_oracle
 
 HISTORIES = 500
@@ -119,6 +119,18 @@ def test_long_histories_answer_as_the_oracle_through_whole_repaints(profile: str
     times = sorted({event.recorded_at for event in played.counted})
     found = wrong_answers(played, log, system_times=[*rng.sample(times, 12), None]) + wrong_state(played, log)
     assert not found, f"{profile}\n{story(events)}\n" + "\n".join(found[:5])
+
+
+@pytest.mark.parametrize("values", ["A", "AAAAAB", "ABCDEFGHIJ"])
+def test_crowds_are_answered_through_their_lanes(values: str) -> None:
+    for number in range(6):
+        rng = seeded(values, number)
+        profile = replace(CROWD, values=values, many=rng.choice((0, 0, 80)))
+        events = history(Dice(rng.randrange), 60, profile)
+        played, log = play(events, batch=rng.randint(1, 60)), to_oracle(events)
+        times = sorted({event.recorded_at for event in played.counted})
+        found = wrong_answers(played, log, system_times=[*rng.sample(times, 4), None]) + wrong_state(played, log)
+        assert not found, f"crowd {values} {number}\n{story(events)}\n" + "\n".join(found[:5])
 
 
 @profiles
