@@ -131,8 +131,8 @@ def test_a_held_fact_stays_held_after_a_restart(
 @pytest.mark.parametrize(
     ("key", "value", "code"),
     [
-        (b"", POISON, "key_malformed"),
-        (b"short", POISON, "key_malformed"),
+        (b"", POISON, "message_key_malformed"),
+        (b"short", POISON, "message_key_malformed"),
         (bytes(16), b"", "value_missing"),
         (bytes(16), Fact("ada").asserts("npm").value, "identity_mismatch"),
     ],

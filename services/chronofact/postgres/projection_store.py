@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby, starmap
 from operator import itemgetter
-from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
 from psycopg import Connection, sql
-from psycopg.adapt import Buffer, Dumper, Loader
-from psycopg.pq import Format, TransactionStatus
+from psycopg.pq import TransactionStatus
 
 from chronofact.contracts.projection import (
     Claim,
-    FactLine,
     Lines,
     ParkedLine,
     Step,
@@ -25,16 +22,24 @@ from chronofact.contracts.projection import (
 )
 from chronofact.postgres import copy
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.raw_values import (
+    Int8Array,
+    MicrosLoader,
+    RawLoader,
+    UuidArray,
+    fact_line,
+    head_line,
+    speak_raw,
+)
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import scripts
-from chronofact.runtime.failures import Fenced, Unfit
+from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
 
 PARTITION_SHIFT: Final = 40
 PARKED_WINDOW: Final = 10_000
 STATEMENT_TIMEOUT_MS: Final = 60_000
 LOCK_TIMEOUT_MS: Final = 10_000
 
-_POSTGRES_EPOCH: Final = 946_684_800_000_000
 _TABLES: Final = (
     ("event", "events", copy.event_line),
     ("version", "versions", copy.version_line),
@@ -62,9 +67,21 @@ class ProjectionStore:
         """Become the partition's owner.
 
         Raises:
-            Unfit: ``topic_recreated``, ``log_truncated`` or ``log_shortened``; nothing was changed.
+            Unfit: ``projection_missing``, ``topic_recreated``, ``log_truncated``, ``log_shortened``; nothing was changed.
             Transient: the database is away or busy.
         """
+        try:
+            return self._claim(topic_id, partition, watermarks)
+        except ConstraintBroken as broken:
+            if broken.constraint != "checkpoint_of_projection":
+                raise
+            raise Unfit(
+                "projection_missing",
+                f"there is no projection {self.projection}",
+                remedy="run `chronofact migrate`, or name another in CHRONOFACT_PROJECTION",
+            ) from broken
+
+    def _claim(self, topic_id: bytes, partition: int, watermarks: tuple[int, int]) -> Claim:
         with self._transaction() as connection:
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
             self._refuse_other_topic(connection, where)
@@ -116,7 +133,7 @@ class ProjectionStore:
                 one.name: one.filled(connection, schema=self.projection) for one in scripts("projector")
             }
             connection.execute(self._statements["stage_heads"])
-            _speak_raw(connection)
+            speak_raw(connection)
             self._connection = connection
         return connection
 
@@ -182,14 +199,14 @@ class ProjectionBatch:
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
         """Those of the facts that are known, with all their events."""
         with self._connection.cursor(binary=True) as cursor:
-            cursor.adapters.register_loader("timestamptz", _MicrosLoader)
-            cursor.adapters.register_loader("uuid", _RawLoader)
-            cursor.adapters.register_loader("text", _RawLoader)
-            cursor.execute(self._statements["load_facts"], {"fact_ids": _UuidArray(fact_ids)})
+            cursor.adapters.register_loader("timestamptz", MicrosLoader)
+            cursor.adapters.register_loader("uuid", RawLoader)
+            cursor.adapters.register_loader("text", RawLoader)
+            cursor.execute(self._statements["load_facts"], {"fact_ids": UuidArray(fact_ids)})
             heads = cursor.fetchall()
             if not heads:
                 return []
-            cursor.execute(self._statements["load_events"], {"fact_nos": _Int8Array([head[0] for head in heads])})
+            cursor.execute(self._statements["load_events"], {"fact_nos": Int8Array([head[0] for head in heads])})
             events = {
                 fact_no: [StoredEvent(line[1], line[2].decode(), line[3], line[4]) for line in lines]
                 for fact_no, lines in groupby(cursor, itemgetter(0))
@@ -200,12 +217,12 @@ class ProjectionBatch:
         """Add all lines, heads and conflicts included, and wake who waits for the new position."""
         schema, connection = self._projection, self._connection
         if lines.facts:
-            copy.copy_lines(connection, schema, "fact", map(_fact_line, lines.facts))
+            copy.copy_lines(connection, schema, "fact", map(fact_line, lines.facts))
         for table, name, encode in _TABLES:
             if found := getattr(lines, name):
                 copy.copy_lines(connection, schema, table, starmap(encode, found))
         if lines.heads:
-            copy.copy_lines(connection, "pg_temp", "head_staged", starmap(_head_line, lines.heads))
+            copy.copy_lines(connection, "pg_temp", "head_staged", starmap(head_line, lines.heads))
             connection.execute(self._statements["move_heads"])
         self._write_conflicts(lines)
         if lines.parked:
@@ -216,9 +233,9 @@ class ProjectionBatch:
         gone = [*lines.conflicts_gone, *(line[:3] for line in lines.conflicts_now)]
         if gone:
             parameters = {
-                "fact_nos": _Int8Array([fact_no for fact_no, _, _ in gone]),
-                "lefts": _UuidArray([left for _, left, _ in gone]),
-                "rights": _UuidArray([right for _, _, right in gone]),
+                "fact_nos": Int8Array([fact_no for fact_no, _, _ in gone]),
+                "lefts": UuidArray([left for _, left, _ in gone]),
+                "rights": UuidArray([right for _, _, right in gone]),
             }
             self._connection.execute(self._statements["drop_conflicts"], parameters)
         if lines.conflicts_now:
@@ -245,136 +262,3 @@ class ProjectionBatch:
                     for line in parked
                 ],
             )
-
-
-# -- lines of fact, and of its staged heads ---------------------------------------------------------
-
-_fact_start = Struct("!hiqi16si16si16s").pack
-_head_middle = Struct("!iqiqiiihiiiqi32s").pack
-_head_start = Struct("!hiqiqiqiiihiiiqi32s").pack
-_text_size = Struct("!i").pack
-_NULL: Final = b"\xff\xff\xff\xff"
-
-
-def _text(text: str | None) -> bytes:
-    if text is None:
-        return _NULL
-    data = text.encode()
-    return _text_size(len(data)) + data
-
-
-def _fact_line(line: FactLine) -> bytes:
-    fact_no, fact_id, tenant_id, subject_id, scope_kind, scope_key, fact_key, head = line
-    return b"".join(
-        (
-            _fact_start(15, 8, fact_no, 16, fact_id, 16, tenant_id, 16, subject_id),
-            _text(scope_kind),
-            _text(scope_key),
-            _text(fact_key),
-            _text(head.subject_label),
-            _head_middle(
-                8,
-                head.event_seq,
-                8,
-                head.recorded_at - _POSTGRES_EPOCH,
-                4,
-                head.versions,
-                2,
-                head.lane_mode,
-                4,
-                head.painted,
-                8,
-                head.conflicts_open,
-                32,
-                head.state_hash,
-            ),
-        )
-    )
-
-
-def _head_line(
-    fact_no: int,
-    event_seq: int,
-    recorded_at: int,
-    versions: int,
-    lane_mode: int,
-    painted: int,
-    conflicts_open: int,
-    state_hash: bytes,
-    subject_label: str | None,
-) -> bytes:
-    return _head_start(
-        9,
-        8,
-        fact_no,
-        8,
-        event_seq,
-        8,
-        recorded_at - _POSTGRES_EPOCH,
-        4,
-        versions,
-        2,
-        lane_mode,
-        4,
-        painted,
-        8,
-        conflicts_open,
-        32,
-        state_hash,
-    ) + _text(subject_label)
-
-
-# -- values as they travel, without datetime or UUID objects ----------------------------------------
-
-_array_head = Struct("!iiIii").pack
-_int8 = Struct("!iq").pack
-_micros = Struct("!q").unpack
-_UUID_SIZE: Final = b"\x00\x00\x00\x10"
-
-
-class _UuidArray(list[bytes]):
-    """Raw ids that travel as ``uuid[]``."""
-
-
-class _Int8Array(list[int]):
-    """Numbers that travel as ``bigint[]``."""
-
-
-class _UuidArrayDumper(Dumper):
-    format = Format.BINARY
-    oid = 2951
-
-    def dump(self, obj: _UuidArray) -> bytes:
-        if not obj:
-            return _array_head(0, 0, 2950, 0, 0)[:12]
-        return _array_head(1, 0, 2950, len(obj), 1) + _UUID_SIZE + _UUID_SIZE.join(obj)
-
-
-class _Int8ArrayDumper(Dumper):
-    format = Format.BINARY
-    oid = 1016
-
-    def dump(self, obj: _Int8Array) -> bytes:
-        if not obj:
-            return _array_head(0, 0, 20, 0, 0)[:12]
-        return _array_head(1, 0, 20, len(obj), 1) + b"".join([_int8(8, number) for number in obj])
-
-
-class _RawLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> bytes:
-        return bytes(data)
-
-
-class _MicrosLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> int:
-        micros: int = _micros(data)[0]
-        return micros + _POSTGRES_EPOCH
-
-
-def _speak_raw(connection: Connection[Any]) -> None:
-    connection.adapters.register_dumper(_UuidArray, _UuidArrayDumper)
-    connection.adapters.register_dumper(_Int8Array, _Int8ArrayDumper)

@@ -167,7 +167,7 @@ class Draft:
         if self._culprits and (known := self._culprits.get((message.partition, message.offset))) is not None:
             raise known
         if len(message.key) != ID_BYTES:
-            raise Rejected("key_malformed", "the message key is not the 16 bytes of a fact's id")
+            raise Rejected("message_key_malformed", "the message key is not the 16 bytes of a fact's id")
         if not message.value:
             raise Rejected("value_missing", "the message has no value")
         return decode_event(message.value)

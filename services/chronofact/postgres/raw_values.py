@@ -1,0 +1,142 @@
+"""Facts, their heads, and values as they travel: binary lines and parameters without datetime or UUID objects."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.pq import Format
+
+from chronofact.contracts.projection import FactLine
+
+_POSTGRES_EPOCH: Final = 946_684_800_000_000
+
+_fact_start = Struct("!hiqi16si16si16s").pack
+_head_middle = Struct("!iqiqiiihiiiqi32s").pack
+_head_start = Struct("!hiqiqiqiiihiiiqi32s").pack
+_text_size = Struct("!i").pack
+_NULL: Final = b"\xff\xff\xff\xff"
+
+
+def _text(text: str | None) -> bytes:
+    if text is None:
+        return _NULL
+    data = text.encode()
+    return _text_size(len(data)) + data
+
+
+def fact_line(line: FactLine) -> bytes:
+    fact_no, fact_id, tenant_id, subject_id, scope_kind, scope_key, fact_key, head = line
+    return b"".join(
+        (
+            _fact_start(15, 8, fact_no, 16, fact_id, 16, tenant_id, 16, subject_id),
+            _text(scope_kind),
+            _text(scope_key),
+            _text(fact_key),
+            _text(head.subject_label),
+            _head_middle(
+                8,
+                head.event_seq,
+                8,
+                head.recorded_at - _POSTGRES_EPOCH,
+                4,
+                head.versions,
+                2,
+                head.lane_mode,
+                4,
+                head.painted,
+                8,
+                head.conflicts_open,
+                32,
+                head.state_hash,
+            ),
+        )
+    )
+
+
+def head_line(
+    fact_no: int,
+    event_seq: int,
+    recorded_at: int,
+    versions: int,
+    lane_mode: int,
+    painted: int,
+    conflicts_open: int,
+    state_hash: bytes,
+    subject_label: str | None,
+) -> bytes:
+    return _head_start(
+        9,
+        8,
+        fact_no,
+        8,
+        event_seq,
+        8,
+        recorded_at - _POSTGRES_EPOCH,
+        4,
+        versions,
+        2,
+        lane_mode,
+        4,
+        painted,
+        8,
+        conflicts_open,
+        32,
+        state_hash,
+    ) + _text(subject_label)
+
+
+_array_head = Struct("!iiIii").pack
+_int8 = Struct("!iq").pack
+_micros = Struct("!q").unpack
+_UUID_SIZE: Final = b"\x00\x00\x00\x10"
+
+
+class UuidArray(list[bytes]):
+    """Raw ids that travel as ``uuid[]``."""
+
+
+class Int8Array(list[int]):
+    """Numbers that travel as ``bigint[]``."""
+
+
+class _UuidDumper(Dumper):
+    format = Format.BINARY
+    oid = 2951
+
+    def dump(self, obj: UuidArray) -> bytes:
+        if not obj:
+            return _array_head(0, 0, 2950, 0, 0)[:12]
+        return _array_head(1, 0, 2950, len(obj), 1) + _UUID_SIZE + _UUID_SIZE.join(obj)
+
+
+class _Int8Dumper(Dumper):
+    format = Format.BINARY
+    oid = 1016
+
+    def dump(self, obj: Int8Array) -> bytes:
+        if not obj:
+            return _array_head(0, 0, 20, 0, 0)[:12]
+        return _array_head(1, 0, 20, len(obj), 1) + b"".join([_int8(8, number) for number in obj])
+
+
+class RawLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> bytes:
+        return bytes(data)
+
+
+class MicrosLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int:
+        micros: int = _micros(data)[0]
+        return micros + _POSTGRES_EPOCH
+
+
+def speak_raw(connection: Connection[Any]) -> None:
+    connection.adapters.register_dumper(UuidArray, _UuidDumper)
+    connection.adapters.register_dumper(Int8Array, _Int8Dumper)
