@@ -33,7 +33,7 @@ create table {schema}.event (
     event_id uuid not null,
     recorded_at timestamptz not null,
     event_type text not null,
-    version_ids uuid [] not null,
+    version_ids uuid[] not null,
     canonical_payload text not null,
     payload_hash bytea not null,
     kafka_partition smallint not null,
@@ -152,7 +152,7 @@ create table {schema}.timeline (
     kind smallint not null,
     reason smallint,
     answer_key uuid,
-    versions integer [],
+    versions integer[],
     winner integer,
     constraint timeline_kind_is_known check (kind between 0 and 3),
     constraint timeline_stretch_is_not_empty check (valid_from < valid_to)

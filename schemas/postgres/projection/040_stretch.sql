@@ -79,14 +79,14 @@ create function {schema}.shown_at(
     out kind smallint,
     out reason smallint,
     out answer_key uuid,
-    out versions integer [],
+    out versions integer[],
     out winner integer,
     out shown_from timestamptz,
     out shown_to timestamptz,
     out next_kind smallint, -- null: nothing newer begins there
     out next_reason smallint,
     out next_key uuid,
-    out next_versions integer []
+    out next_versions integer[]
 )
 returns setof record
 language sql stable parallel safe rows 1
@@ -115,10 +115,10 @@ as $$
     ) as n on true
 $$;
 
--- Whether an answer of lane 0 is the same in a neighbour: of a conflict and a crowd in conflict only the lanes can tell.
+-- Whether an answer of lane 0 is the same in a neighbour; only lanes can tell of a conflict and a crowd in conflict.
 create function {schema}.may_go_on(
     kind smallint, reason smallint, answer_key uuid,
-    next_kind smallint, next_reason smallint, next_key uuid, next_versions integer []
+    next_kind smallint, next_reason smallint, next_key uuid, next_versions integer[]
 )
 returns boolean
 language sql immutable parallel safe

@@ -1,11 +1,12 @@
--- What the lanes say at valid_at: kind 3 (values) with every eligible version's number, or unknown with the least reason.
+-- What the lanes say at valid_at: kind 3 (values) with the number of each eligible version, or unknown with the least
+-- reason.
 create function {schema}.lanes_at(
     fact_no bigint,
     valid_at timestamptz,
     system_as_of timestamptz,
     out kind smallint,
     out reason smallint,
-    out versions integer []
+    out versions integer[]
 )
 language plpgsql stable parallel safe
 as $$
@@ -32,7 +33,7 @@ create function {schema}.crowd_at(
     kind_of_crowd smallint, -- 1 or 2; null or 3: many-valued
     out kind smallint,
     out reason smallint,
-    out versions integer [],
+    out versions integer[],
     out winner integer,
     out valid_from timestamptz,
     out valid_to timestamptz

@@ -7,7 +7,7 @@ create function {schema}.answer_at(
     system_as_of timestamptz,
     out kind smallint,
     out reason smallint,
-    out versions integer [],
+    out versions integer[],
     out winner integer,
     out valid_from timestamptz,
     out valid_to timestamptz

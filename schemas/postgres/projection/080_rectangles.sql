@@ -29,7 +29,7 @@ create function {schema}.rectangles(fact_no bigint)
 returns table (
     kind smallint,
     reason smallint,
-    versions integer [],
+    versions integer[],
     valid_from timestamptz,
     valid_to timestamptz,
     known_from timestamptz,
@@ -159,7 +159,7 @@ create function {schema}.stretch_shows(
     stretch_to timestamptz,
     out kind smallint,
     out reason smallint,
-    out versions integer [],
+    out versions integer[],
     out valid_from timestamptz,
     out valid_to timestamptz
 )

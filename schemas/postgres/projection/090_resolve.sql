@@ -18,7 +18,7 @@ create function {schema}.resolve(
     out value_json jsonb, -- of a value
     out values_json jsonb, -- of values and conflicts, in the order of version_ids
     out version_id uuid, -- of a value
-    out version_ids uuid [],
+    out version_ids uuid[],
     out valid_during tstzrange,
     out recorded_at timestamptz -- of a value
 )

@@ -5,13 +5,13 @@ create function {schema}.read_at(
     system_as_of timestamptz,
     out kind smallint,
     out reason smallint,
-    out versions integer [],
+    out versions integer[],
     out valid_from timestamptz,
     out valid_to timestamptz,
     out version_id uuid,
     out value_json json,
     out recorded_at timestamptz,
-    out agreeing uuid []
+    out agreeing uuid[]
 )
 returns setof record
 language sql stable parallel safe rows 1
@@ -48,13 +48,13 @@ create function {schema}.read_one(
     out subject_label text,
     out kind smallint,
     out reason smallint,
-    out versions integer [],
+    out versions integer[],
     out valid_from timestamptz,
     out valid_to timestamptz,
     out version_id uuid,
     out value_json json,
     out recorded_at timestamptz,
-    out agreeing uuid []
+    out agreeing uuid[]
 )
 returns setof record
 language plpgsql stable parallel safe rows 1

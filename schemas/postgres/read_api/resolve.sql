@@ -9,7 +9,7 @@ create or replace function chronofact.resolve(
     out value_json jsonb,
     out values_json jsonb,
     out version_id uuid,
-    out version_ids uuid [],
+    out version_ids uuid[],
     out valid_during tstzrange,
     out recorded_at timestamptz
 )
@@ -44,7 +44,7 @@ create or replace function chronofact.resolve(
     out value_json jsonb,
     out values_json jsonb,
     out version_id uuid,
-    out version_ids uuid [],
+    out version_ids uuid[],
     out valid_during tstzrange,
     out recorded_at timestamptz
 )
@@ -64,7 +64,7 @@ create or replace function chronofact.current(
     out value_json jsonb,
     out values_json jsonb,
     out version_id uuid,
-    out version_ids uuid [],
+    out version_ids uuid[],
     out valid_during tstzrange,
     out recorded_at timestamptz
 )
@@ -85,7 +85,7 @@ create or replace function chronofact.current(
     out value_json jsonb,
     out values_json jsonb,
     out version_id uuid,
-    out version_ids uuid [],
+    out version_ids uuid[],
     out valid_during tstzrange,
     out recorded_at timestamptz
 )

@@ -13,7 +13,7 @@ select
         limit 1
     ) as topic_id,
     chronofact.serves({projection}, %(tenant_id)s) as serves,
-    exists (select from chronofact.parked_event as e where e.projection = {projection}) as holds,
+    exists(select from chronofact.parked_event as e where e.projection = {projection}) as holds,
     r.fact_no,
     r.subject_label,
     r.kind,
