@@ -10,8 +10,10 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,11 +43,31 @@ def stack_addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addres
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
+    data = Path(tempfile.gettempdir()) / f"chronofact-{hashlib.sha256(bytes(root)).hexdigest()[:12]}"
     with _used(root / "stack.used"):
-        owner = _started_once(root)
-        yield _published(root)
+        owner = _started_once(root, data)
+        yield _published(data)
     if owner is not None:
         owner.wait(STOP_TIMEOUT_S)
+        shutil.rmtree(data)
+
+
+@contextmanager
+def reachable_folder() -> Iterator[Path]:
+    """A folder that Postgres's user can reach when we are root; pytest closes its own to others at each start."""
+    folder = Path(tempfile.mkdtemp(prefix="chronofact-"))
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def stack_folder() -> Iterator[Path]:
+    """A fresh folder for a stack of the test's own."""
+    with reachable_folder() as folder:
+        yield folder
 
 
 @contextmanager
@@ -55,28 +77,28 @@ def _used(file: Path) -> Iterator[None]:
         yield
 
 
-def _started_once(root: Path) -> subprocess.Popen[bytes] | None:
+def _started_once(root: Path, data: Path) -> subprocess.Popen[bytes] | None:
     """The owner if this worker is the one that started it."""
     with (root / "stack.starting").open("a") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
-        if (root / "stack" / "stack.json").exists():
+        if (data / "stack.json").exists():
             return None
         line = [
             *[sys.executable, "-m", "chronofact.embedded", "--throwaway"],
-            *["--data", str(root / "stack"), "--while-used", str(root / "stack.used")],
+            *["--data", str(data), "--while-used", str(root / "stack.used")],
         ]
         with (root / "stack.log").open("wb") as log:
             owner = subprocess.Popen(line, stdout=log, stderr=log, start_new_session=True)
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not (root / "stack" / "stack.json").exists():
+        while not (data / "stack.json").exists():
             if owner.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError((root / "stack.log").read_text())
             time.sleep(0.05)
         return owner
 
 
-def _published(root: Path) -> Addresses:
-    found = json.loads((root / "stack" / "stack.json").read_text())
+def _published(data: Path) -> Addresses:
+    found = json.loads((data / "stack.json").read_text())
     return Addresses(found["kafka"], found["postgres"])
 
 

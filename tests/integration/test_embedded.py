@@ -68,70 +68,70 @@ def start_owner(folder: Path) -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture
-def owner(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    process = start_owner(tmp_path / "data")
+def owner(stack_folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    process = start_owner(stack_folder / "data")
     yield process
     process.kill()
     process.wait()
-    assert wait_until_gone(tmp_path, STOP_S) == []
+    assert wait_until_gone(stack_folder, STOP_S) == []
 
 
-def test_data_and_ports_outlive_a_restart(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / "data")
+def test_data_and_ports_outlive_a_restart(stack_folder: Path) -> None:
+    stack = Stack(stack_folder / "data")
     with stack as addresses:
         put(addresses, "before")
-    assert processes_of(tmp_path) == []
+    assert processes_of(stack_folder) == []
     with stack as again:
         assert again == addresses
         assert got(again) == ("before", "before")
 
 
-def test_two_folders_are_two_stacks(tmp_path: Path) -> None:
-    with Stack(tmp_path / "a") as one, Stack(tmp_path / "b") as other:
+def test_two_folders_are_two_stacks(stack_folder: Path) -> None:
+    with Stack(stack_folder / "a") as one, Stack(stack_folder / "b") as other:
         put(one, "one")
         put(other, "other")
         assert got(one) == ("one", "one")
         assert got(other) == ("other", "other")
 
 
-def test_a_folder_has_one_owner_who_is_named(owner: subprocess.Popen[bytes], tmp_path: Path) -> None:
+def test_a_folder_has_one_owner_who_is_named(owner: subprocess.Popen[bytes], stack_folder: Path) -> None:
     with pytest.raises(FolderInUseError, match=f"process {owner.pid}"):
-        Stack(tmp_path / "data").start()
+        Stack(stack_folder / "data").start()
 
 
-def test_given_addresses_are_used_and_nothing_is_started(tmp_path: Path) -> None:
+def test_given_addresses_are_used_and_nothing_is_started(stack_folder: Path) -> None:
     given = Addresses("kafka.example:9092", "postgresql://postgres.example/facts")
-    with Stack(tmp_path / "data", external=given) as addresses:
+    with Stack(stack_folder / "data", external=given) as addresses:
         assert addresses == given
-        assert processes_of(tmp_path) == []
+        assert processes_of(stack_folder) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_all_of_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    owner = start_owner(tmp_path / "data")
+def test_a_signal_stops_all_of_it_cleanly(stack_folder: Path, number: signal.Signals) -> None:
+    owner = start_owner(stack_folder / "data")
     owner.send_signal(number)
     assert owner.wait(STOP_S) == 0
-    assert processes_of(tmp_path) == []
-    assert "database system is shut down" in (tmp_path / "data" / "logs" / "postgres.log").read_text()
-    assert (tmp_path / "data" / "kafka" / "logs" / ".kafka_cleanshutdown").exists()
-    assert not (tmp_path / "data" / "stack.json").exists()
+    assert processes_of(stack_folder) == []
+    assert "database system is shut down" in (stack_folder / "data" / "logs" / "postgres.log").read_text()
+    assert (stack_folder / "data" / "kafka" / "logs" / ".kafka_cleanshutdown").exists()
+    assert not (stack_folder / "data" / "stack.json").exists()
 
 
-def test_a_killed_owner_leaves_nothing_running_and_nothing_lost(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
+def test_a_killed_owner_leaves_nothing_running_and_nothing_lost(stack_folder: Path) -> None:
+    folder = stack_folder / "data"
     owner = start_owner(folder)
     found = json.loads((folder / "stack.json").read_text())
     put(Addresses(found["kafka"], found["postgres"]), "kept")
-    assert len(processes_of(tmp_path)) > 4
+    assert len(processes_of(stack_folder)) > 4
     owner.kill()
     owner.wait()
     with Stack(folder) as addresses:  # waits for what the killed one left
         assert got(addresses) == ("kept", "kept")
-    assert wait_until_gone(tmp_path, 0) == []
+    assert wait_until_gone(stack_folder, 0) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a child with its parent")
-def test_killed_keepers_take_their_servers_along(owner: subprocess.Popen[bytes], tmp_path: Path) -> None:
+def test_killed_keepers_take_their_servers_along(owner: subprocess.Popen[bytes], stack_folder: Path) -> None:
     keepers = psutil.Process(owner.pid).children()
     servers = [server for keeper in keepers for server in keeper.children(recursive=True)]
     assert {server.name() for server in servers} == {"java", "postgres"}
@@ -143,8 +143,8 @@ def test_killed_keepers_take_their_servers_along(owner: subprocess.Popen[bytes],
     owner.kill()
 
 
-def test_servers_that_die_are_started_again(owner: subprocess.Popen[bytes], tmp_path: Path) -> None:
-    found = json.loads((tmp_path / "data" / "stack.json").read_text())
+def test_servers_that_die_are_started_again(owner: subprocess.Popen[bytes], stack_folder: Path) -> None:
+    found = json.loads((stack_folder / "data" / "stack.json").read_text())
     addresses = Addresses(found["kafka"], found["postgres"])
     put(addresses, "kept")
     for keeper in psutil.Process(owner.pid).children():
@@ -160,11 +160,11 @@ def test_servers_that_die_are_started_again(owner: subprocess.Popen[bytes], tmp_
             return
 
 
-def test_a_pid_file_whose_pid_is_now_anothers_does_not_keep_postgres_down(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / "data")
+def test_a_pid_file_whose_pid_is_now_anothers_does_not_keep_postgres_down(stack_folder: Path) -> None:
+    stack = Stack(stack_folder / "data")
     stack.start(kafka=False)
     stack.stop()
-    stale = tmp_path / "data" / "postgres" / "data" / "postmaster.pid"
+    stale = stack_folder / "data" / "postgres" / "data" / "postmaster.pid"
     stale.write_text(f"{os.getpid()}\n{stale.parent}\n{int(time.time())}\n5432\n\n127.0.0.1\n\nready   \n")
     addresses = stack.start(kafka=False)
     stack.stop()
@@ -172,8 +172,8 @@ def test_a_pid_file_whose_pid_is_now_anothers_does_not_keep_postgres_down(tmp_pa
     assert addresses.kafka is None
 
 
-def test_a_remembered_port_that_is_taken_is_replaced(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / "data")
+def test_a_remembered_port_that_is_taken_is_replaced(stack_folder: Path) -> None:
+    stack = Stack(stack_folder / "data")
     before = stack.start(kafka=False)
     stack.stop()
     with socket.create_server(("127.0.0.1", stack.ports["postgres"])):
@@ -182,23 +182,23 @@ def test_a_remembered_port_that_is_taken_is_replaced(tmp_path: Path) -> None:
     assert after.postgres != before.postgres
 
 
-def test_postgres_listens_on_loopback_only_and_wants_its_password(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / "data")
+def test_postgres_listens_on_loopback_only_and_wants_its_password(stack_folder: Path) -> None:
+    stack = Stack(stack_folder / "data")
     address = stack.start(kafka=False).postgres
     try:
         assert address is not None
-        (server,) = [one for one in processes_of(tmp_path) if one.name() == "postgres" and one.net_connections("tcp")]
-        assert {one.laddr.ip for one in server.net_connections("inet")} == {"127.0.0.1"}
+        servers = [one for one in processes_of(stack_folder) if one.name() == "postgres"]
+        assert {link.laddr.ip for one in servers for link in one.net_connections("inet")} == {"127.0.0.1"}
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(address, password="guessed").close()
         for kept in ("password.json", "ports.json"):
-            assert (tmp_path / "data" / kept).stat().st_mode & 0o077 == 0
+            assert (stack_folder / "data" / kept).stat().st_mode & 0o077 == 0
     finally:
         stack.stop()
 
 
-def test_settings_keep_what_was_acknowledged(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / "data")
+def test_settings_keep_what_was_acknowledged(stack_folder: Path) -> None:
+    stack = Stack(stack_folder / "data")
     address = stack.start(kafka=False).postgres
     try:
         with psycopg.connect(address or "") as connection:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from chronofact.embedded.ports import choose_ports
+from tests.integration.fixtures_stack import reachable_folder
 from tests.integration.processes import processes_of, wait_until_gone
 
 STOP_S = 20
@@ -57,11 +58,12 @@ class Up:
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    started = Up(tmp_path_factory.mktemp("up") / "data")
-    yield started
-    started.kill()
-    assert wait_until_gone(started.folder, STOP_S) == []
+def up() -> Iterator[Up]:
+    with reachable_folder() as folder:
+        started = Up(folder / "data")
+        yield started
+        started.kill()
+        assert wait_until_gone(folder, STOP_S) == []
 
 
 def is_ready(address: str) -> bool:
@@ -115,33 +117,33 @@ def test_a_service_that_dies_is_started_again(up: Up, name: str) -> None:
     assert f"{name} started again" in (up.folder / "logs" / "up.log").read_text()
 
 
-def test_sigterm_stops_everything_in_time_and_quietly(tmp_path: Path) -> None:
-    started = Up(tmp_path / "data")
+def test_sigterm_stops_everything_in_time_and_quietly(stack_folder: Path) -> None:
+    started = Up(stack_folder / "data")
     assert started.stop() == (0, "")
-    assert processes_of(tmp_path) == []
-    assert not (tmp_path / "data" / "stack.json").exists()
+    assert processes_of(stack_folder) == []
+    assert not (stack_folder / "data" / "stack.json").exists()
 
 
-def test_a_killed_up_leaves_nothing_running(tmp_path: Path) -> None:
-    started = Up(tmp_path / "data")
+def test_a_killed_up_leaves_nothing_running(stack_folder: Path) -> None:
+    started = Up(stack_folder / "data")
     assert (
         len([one for one in psutil.Process(started.process.pid).children() if "keeper.py" in str(one.cmdline())]) >= 2
     )
     started.kill()
-    assert wait_until_gone(tmp_path, STOP_S) == []
+    assert wait_until_gone(stack_folder, STOP_S) == []
 
 
-def test_sigterm_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "chronofact.cli", "up", "--data", str(tmp_path / "data")]
+def test_sigterm_in_the_middle_of_the_start_leaves_nothing_running(stack_folder: Path) -> None:
+    line = [sys.executable, "-m", "chronofact.cli", "up", "--data", str(stack_folder / "data")]
     process = subprocess.Popen(line, env=ENVIRON, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    eventually(lambda: any(one.name() == "java" for one in processes_of(tmp_path)))
+    eventually(lambda: any(one.name() == "java" for one in processes_of(stack_folder)))
     process.terminate()
     assert process.wait(STOP_S) == 0
-    assert processes_of(tmp_path) == []
+    assert processes_of(stack_folder) == []
 
 
-def test_detached_it_runs_on_until_down(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
+def test_detached_it_runs_on_until_down(stack_folder: Path) -> None:
+    folder = stack_folder / "data"
     base = choose_ports(["writer"], {})["writer"]
     done = chronofact("up", "--data", folder, "--detach", "--json", "--port-base", str(base))
     assert done.returncode == 0, done.stderr
@@ -151,38 +153,38 @@ def test_detached_it_runs_on_until_down(tmp_path: Path) -> None:
     stopped = chronofact("down", "--data", folder, "--json")
     assert stopped.returncode == 0
     assert json.loads(stopped.stdout)["pid"] == found["pid"]
-    assert processes_of(tmp_path) == []
+    assert processes_of(stack_folder) == []
 
 
-def test_down_where_nothing_runs_says_so(tmp_path: Path) -> None:
-    done = chronofact("down", "--data", tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"nothing runs in {tmp_path}\n")
+def test_down_where_nothing_runs_says_so(stack_folder: Path) -> None:
+    done = chronofact("down", "--data", stack_folder)
+    assert (done.returncode, done.stdout) == (0, f"nothing runs in {stack_folder}\n")
 
 
-def test_down_of_no_folder_is_a_usage_error(tmp_path: Path) -> None:
-    assert chronofact("down", "--data", tmp_path / "none").returncode == 2
+def test_down_of_no_folder_is_a_usage_error(stack_folder: Path) -> None:
+    assert chronofact("down", "--data", stack_folder / "none").returncode == 2
 
 
-def test_an_address_that_does_not_answer_ends_with_3(tmp_path: Path) -> None:
+def test_an_address_that_does_not_answer_ends_with_3(stack_folder: Path) -> None:
     done = chronofact(
         "up",
         "--data",
-        tmp_path / "data",
+        stack_folder / "data",
         CHRONOFACT_KAFKA="127.0.0.1:9",
         CHRONOFACT_POSTGRES="postgresql://127.0.0.1:9/x",
     )
     assert done.returncode == 3, done.stderr
-    assert processes_of(tmp_path) == []
+    assert processes_of(stack_folder) == []
 
 
-def test_doctor_of_a_stack_that_is_down_ends_with_3(tmp_path: Path) -> None:
-    done = chronofact("doctor", "--data", tmp_path / "data")
+def test_doctor_of_a_stack_that_is_down_ends_with_3(stack_folder: Path) -> None:
+    done = chronofact("doctor", "--data", stack_folder / "data")
     assert done.returncode == 3
     assert "chronofact up" in done.stdout
 
 
-def test_doctor_names_damaged_jars(tmp_path: Path) -> None:
-    done = chronofact("doctor", "--json", CHRONOFACT_CACHE=str(tmp_path / "cache"))
+def test_doctor_names_damaged_jars(stack_folder: Path) -> None:
+    done = chronofact("doctor", "--json", CHRONOFACT_CACHE=str(stack_folder / "cache"))
     (jars,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "kafka jars"]
     assert done.returncode == 1
     assert "prefetch" in jars["remedy"]

@@ -109,7 +109,7 @@ class PostgresServer:
         settings = SETTINGS.format(host=LOOPBACK, port=self.port)
         self._write("postgresql.conf", settings if self.is_durable else settings + THROWAWAY)
         self._write("pg_hba.conf", ACCESS.format(host=LOOPBACK))
-        return opened
+        return opened + self._open_to_server()
 
     def _open_to_server(self) -> list[Path]:
         if self.user is None:
