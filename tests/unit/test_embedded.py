@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from chronofact.embedded import jars
+from chronofact.embedded import cache, jars
 from chronofact.embedded.cache import cache_folder
 from chronofact.embedded.errors import EmbeddedError, FolderInUseError
 from chronofact.embedded.folder import DataFolder
@@ -207,10 +207,14 @@ class TestCache:
         assert cache_folder(home) == tmp_path / ".cache" / "chronofact"
         assert cache_folder(home | {"XDG_CACHE_HOME": str(tmp_path / "c")}) == tmp_path / "c" / "chronofact"
 
-    def test_is_found_without_home(self, no_environment: None) -> None:
-        assert cache_folder({"HOME": ""}).is_dir()
+    def test_is_found_without_home(self, tmp_path: Path, no_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cache, "_home_of_user", lambda: str(tmp_path))
+        assert cache_folder({"HOME": ""}) == tmp_path / ".cache" / "chronofact"
 
-    def test_goes_elsewhere_when_home_is_no_folder(self, tmp_path: Path, no_environment: None) -> None:
+    def test_goes_elsewhere_when_home_is_no_folder(
+        self, tmp_path: Path, no_environment: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         (tmp_path / "home").write_text("")
         assert cache_folder({"HOME": str(tmp_path / "home")}).parent == tmp_path
 
