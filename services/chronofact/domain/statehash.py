@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from chronofact.domain.lanes import ELIGIBLE, lane_of
-from chronofact.domain.picture import CROWD_MIN, Cell, Picture, Stroke
+from chronofact.domain.picture import CROWD_MIN, Cell, Kind, Picture, Reason, Stroke
 from chronofact.domain.rivals import bits
 from chronofact.domain.spans import NEG, NOWHERE, POS
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from chronofact.domain.standing import Standing, Version
 
 MODULUS: Final = 1 << 256
+KINDS: Final = {kind: kind.name.lower() for kind in Kind}
+REASONS: Final = {None: "null", **{reason: f'"{reason.name.lower()}"' for reason in Reason}}
 
 
 class StateHash:
@@ -71,10 +73,14 @@ def _hash_stretches(standing: Standing, picture: Picture, crowd: tuple[int, int]
 
 def _stretch_hash(standing: Standing, stretch: Stroke, crowd: int) -> int:
     start, end, cell = stretch
-    if cell.mask.bit_count() > CROWD_MIN:
-        behind = f'"crowd":"{crowd:064x}","count":{cell.mask.bit_count()}'
+    mask = cell.mask
+    if not mask & (mask - 1):
+        version = standing.numbered[mask.bit_length() - 2] if mask else None
+        behind = '"value_hashes":[],"version_ids":[]' if version is None else _behind(version)
+    elif mask.bit_count() > CROWD_MIN:
+        behind = f'"crowd":"{crowd:064x}","count":{mask.bit_count()}'
     else:
-        versions = sorted((standing.numbered[no - 1] for no in bits(cell.mask)), key=lambda version: version.id)
+        versions = sorted((standing.numbered[no - 1] for no in bits(mask)), key=lambda version: version.id)
         values = ",".join(f'"{text}"' for text in sorted({version.value_hash.hex() for version in versions}))
         ids = ",".join(f'"{version.id.hex()}"' for version in versions)
         behind = f'"value_hashes":[{values}],"version_ids":[{ids}]'
@@ -83,17 +89,21 @@ def _stretch_hash(standing: Standing, stretch: Stroke, crowd: int) -> int:
 
 def _lane_hash(version: Version, stroke: Stroke) -> int:
     start, end, cell = stroke
-    behind = f'"value_hashes":["{version.value_hash.hex()}"],"version_ids":["{version.id.hex()}"]'
+    behind = _behind(version)
     kind = "lane" if cell == ELIGIBLE else "lane_unknown"
     return _hash(f'{{"lane":"{kind}",{_described(start, end, cell, behind)[1:]}')
 
 
+def _behind(version: Version) -> str:
+    return f'"value_hashes":["{version.value_hash.hex()}"],"version_ids":["{version.id.hex()}"]'
+
+
 def _described(start: int, end: int, cell: Cell, behind: str) -> str:
     """Bounds are microseconds since 1970 in decimal, null when open."""
-    reason = "null" if cell.reason is None else f'"{cell.reason.name.lower()}"'
+    reason = REASONS[cell.reason]
     valid_from = "null" if start == NEG else f'"{start}"'
     valid_to = "null" if end == POS else f'"{end}"'
-    kind = cell.kind.name.lower()
+    kind = KINDS[cell.kind]
     return f'{{"kind":"{kind}","reason":{reason},"valid_from":{valid_from},"valid_to":{valid_to},{behind}}}'
 
 
