@@ -22,16 +22,9 @@ from chronofact.contracts.projection import (
 )
 from chronofact.postgres import copy
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.raw_values import (
-    Int8Array,
-    MicrosLoader,
-    RawLoader,
-    UuidArray,
-    fact_line,
-    head_line,
-    speak_raw,
-)
+from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, head_line
 from chronofact.postgres.session import connect
+from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
 from chronofact.postgres.template import scripts
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
 
@@ -133,7 +126,7 @@ class ProjectionStore:
                 one.name: one.filled(connection, schema=self.projection) for one in scripts("projector")
             }
             connection.execute(self._statements["stage_heads"])
-            speak_raw(connection)
+            take_parameters(connection.adapters)
             self._connection = connection
         return connection
 
@@ -202,11 +195,11 @@ class ProjectionBatch:
             cursor.adapters.register_loader("timestamptz", MicrosLoader)
             cursor.adapters.register_loader("uuid", RawLoader)
             cursor.adapters.register_loader("text", RawLoader)
-            cursor.execute(self._statements["load_facts"], {"fact_ids": UuidArray(fact_ids)})
+            cursor.execute(self._statements["load_facts"], {"fact_ids": UuidArray.of(fact_ids)})
             heads = cursor.fetchall()
             if not heads:
                 return []
-            cursor.execute(self._statements["load_events"], {"fact_nos": Int8Array([head[0] for head in heads])})
+            cursor.execute(self._statements["load_events"], {"fact_nos": Int8Array.of([head[0] for head in heads])})
             events = {
                 fact_no: [StoredEvent(line[1], line[2].decode(), line[3], line[4]) for line in lines]
                 for fact_no, lines in groupby(cursor, itemgetter(0))
@@ -214,7 +207,7 @@ class ProjectionBatch:
         return [StoredFact._make((*head, events.get(head[0], []))) for head in heads]
 
     def write(self, lines: Lines) -> None:
-        """Add all lines, heads and conflicts included, and wake who waits for the new position."""
+        """Add all lines, heads and conflicts included."""
         schema, connection = self._projection, self._connection
         if lines.facts:
             copy.copy_lines(connection, schema, "fact", map(fact_line, lines.facts))
@@ -227,15 +220,14 @@ class ProjectionBatch:
         self._write_conflicts(lines)
         if lines.parked:
             self._park(lines.parked)
-        connection.execute(self._statements["announce"], {"projection": self._projection})
 
     def _write_conflicts(self, lines: Lines) -> None:
         gone = [*lines.conflicts_gone, *(line[:3] for line in lines.conflicts_now)]
         if gone:
             parameters = {
-                "fact_nos": Int8Array([fact_no for fact_no, _, _ in gone]),
-                "lefts": UuidArray([left for _, left, _ in gone]),
-                "rights": UuidArray([right for _, _, right in gone]),
+                "fact_nos": Int8Array.of([fact_no for fact_no, _, _ in gone]),
+                "lefts": UuidArray.of([left for _, left, _ in gone]),
+                "rights": UuidArray.of([right for _, _, right in gone]),
             }
             self._connection.execute(self._statements["drop_conflicts"], parameters)
         if lines.conflicts_now:

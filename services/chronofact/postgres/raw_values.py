@@ -1,12 +1,11 @@
-"""Facts, their heads, and values as they travel: binary lines and parameters without datetime or UUID objects."""
+"""Facts, their heads, and values as they come back: no datetime or UUID object is ever built."""
 
 from __future__ import annotations
 
 from struct import Struct
-from typing import Any, Final
+from typing import Final
 
-from psycopg import Connection
-from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 
 from chronofact.contracts.projection import FactLine
@@ -88,38 +87,7 @@ def head_line(
     ) + _text(subject_label)
 
 
-_array_head = Struct("!iiIii").pack
-_int8 = Struct("!iq").pack
 _micros = Struct("!q").unpack
-_UUID_SIZE: Final = b"\x00\x00\x00\x10"
-
-
-class UuidArray(list[bytes]):
-    """Raw ids that travel as ``uuid[]``."""
-
-
-class Int8Array(list[int]):
-    """Numbers that travel as ``bigint[]``."""
-
-
-class _UuidDumper(Dumper):
-    format = Format.BINARY
-    oid = 2951
-
-    def dump(self, obj: UuidArray) -> bytes:
-        if not obj:
-            return _array_head(0, 0, 2950, 0, 0)[:12]
-        return _array_head(1, 0, 2950, len(obj), 1) + _UUID_SIZE + _UUID_SIZE.join(obj)
-
-
-class _Int8Dumper(Dumper):
-    format = Format.BINARY
-    oid = 1016
-
-    def dump(self, obj: Int8Array) -> bytes:
-        if not obj:
-            return _array_head(0, 0, 20, 0, 0)[:12]
-        return _array_head(1, 0, 20, len(obj), 1) + b"".join([_int8(8, number) for number in obj])
 
 
 class RawLoader(Loader):
@@ -135,8 +103,3 @@ class MicrosLoader(Loader):
     def load(self, data: Buffer) -> int:
         micros: int = _micros(data)[0]
         return micros + _POSTGRES_EPOCH
-
-
-def speak_raw(connection: Connection[Any]) -> None:
-    connection.adapters.register_dumper(UuidArray, _UuidDumper)
-    connection.adapters.register_dumper(Int8Array, _Int8Dumper)

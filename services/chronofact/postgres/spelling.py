@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Any, Final
 
 from psycopg import AsyncConnection
-from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
 from psycopg.pq import Format
 
 _EPOCH: Final = 946_684_800_000_000
@@ -64,12 +64,17 @@ class Instant(int):
 def speak_plainly(connection: AsyncConnection[Any]) -> None:
     """Teaches a connection these parameters, and to answer ids and instants as text."""
     adapters = connection.adapters
-    for kind, dumper in _DUMPERS:
-        adapters.register_dumper(kind, dumper)
+    take_parameters(adapters)
     adapters.register_loader("uuid", _TextLoader)
     adapters.register_loader("json", _BytesLoader)
     adapters.register_loader("bytea", _HexLoader)
     adapters.register_loader("timestamptz", _InstantLoader)
+
+
+def take_parameters(adapters: AdaptersMap) -> None:
+    """Teaches a connection these parameters only."""
+    for kind, dumper in _DUMPERS:
+        adapters.register_dumper(kind, dumper)
 
 
 def _array(element_oid: int, length: int, elements: bytes) -> bytes:

@@ -140,7 +140,7 @@ class Batch(Protocol):
         ...
 
     def write(self, lines: Lines) -> None:
-        """Add all lines, and announce the new position for when it is committed.
+        """Add all lines.
 
         Raises:
             ConstraintBroken: some line can never be written.
