@@ -27,7 +27,7 @@ def main() -> int:
     with console.status("warming up Kafka"):
         is_warm = warm_up(cache_folder(), folder)
     state = "warm" if is_warm else "cold: it starts all the same, some seconds later"
-    console.print(f"Kafka {KAFKA_VERSION} is in {folder}, {state}", markup=False, highlight=False)
+    console.print(f"Kafka {KAFKA_VERSION} is in {folder}, {state}", markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
