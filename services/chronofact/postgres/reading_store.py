@@ -272,8 +272,8 @@ def _limit_scopes(table: str, scopes: Scopes | None, filters: list[str], paramet
         return
     spelled = f"{table}.scope_kind || ':' || {table}.scope_key"
     filters.append(
-        f"and ({spelled} = any(%(scopes_exact)s)"
-        f" or exists (select from unnest(%(scopes_prefixes)s) as p (x) where starts_with({spelled}, p.x)))"
+        f"and ({spelled} = any(%(scopes_exact)s::text[])"
+        f" or exists (select from unnest(%(scopes_prefixes)s::text[]) as p (x) where starts_with({spelled}, p.x)))"
     )
     parameters["scopes_exact"], parameters["scopes_prefixes"] = list(scopes.exact), list(scopes.prefixes)
 

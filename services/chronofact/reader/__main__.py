@@ -18,7 +18,7 @@ from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES, Routes, add_routes
 from chronofact.reader.ports import LogEnds, Projections
 from chronofact.reader.service import Reader
-from chronofact.reader.watch import watch_projections
+from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings
 from chronofact.runtime.health import Health
@@ -61,8 +61,7 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
             stopping=stopping,
             drain_timeout_s=settings.drain_timeout_s,
         )
-        for task in watching:
-            task.cancel()
+        await stop_all(watching)
         await store.close()
 
 

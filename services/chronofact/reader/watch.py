@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Final
 
 import structlog
@@ -13,6 +14,7 @@ from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 
 CHECK_S: Final = 1.0
+_CANCEL_AGAIN_S: Final = 0.1
 
 
 async def watch_projections(projections: Projections, health: Health, part: str) -> None:
@@ -31,3 +33,11 @@ async def watch_projections(projections: Projections, health: Health, part: str)
         if (was and was.code) != (now and now.code):
             structlog.get_logger().info("postgres_state", code=now.code if now else "ready")
         await asyncio.sleep(CHECK_S)
+
+
+async def stop_all(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancels until all have ended: a statement that fails just then takes the place of its task's cancellation."""
+    while left := {task for task in tasks if not task.done()}:
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=_CANCEL_AGAIN_S)
