@@ -17,7 +17,9 @@ WORDS = ("npm", "pnpm", "yarn", "bun", "Berlin", "Lisbon", "dark", "light", "4 s
 def mixed(facts: int, events: int, *, seed: int = 7, prefix: str = "bench") -> Iterator[Said]:
     """``events`` events on ``facts`` facts in random interleaving: 82 % assertions, the rest corrections."""
     random = Random(seed)
-    living = [_Living(Fact(f"{prefix}-{number}", f"slot_{number % 7}"), Random(seed + number)) for number in range(facts)]
+    living = [
+        _Living(Fact(f"{prefix}-{number}", f"slot_{number % 7}"), Random(seed + number)) for number in range(facts)
+    ]
     for number in range(events):
         yield random.choice(living).next(number)
 
