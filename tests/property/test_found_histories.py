@@ -7,9 +7,11 @@ from hashlib import sha256
 import pytest
 
 from chronofact.domain.events import (
+    Cardinality,
     ConflictResolved,
     Event,
     FactAsserted,
+    FactEnded,
     Happening,
     Lifecycle,
     Mode,
@@ -61,6 +63,12 @@ FOUND: dict[str, list[Happening]] = {
         claim(3, "E", 20, 30, over(1, None, REPLACE)),
         claim(4, "D", 50, 90, over(6)),
         automatic(6, "A", 30),
+    ],
+    "a newcomer over one that ended before its start": [
+        claim(2, "A", 20, cardinality=Cardinality.MANY),
+        automatic(3, "B", 50),
+        FactEnded(v(3), 10),
+        claim(5, "C", 50, 80, over(3)),
     ],
     "an excluded middle reached over an automatic edge": [
         claim(6, "A", 30),
