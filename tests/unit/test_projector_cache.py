@@ -1,5 +1,11 @@
+import gc
+
+from chronofact.contracts.codec import decode_event
+from chronofact.contracts.payload import happening_of
+from chronofact.domain.events import Event
 from chronofact.domain.history import History
 from chronofact.projector.cache import FactCache, Slot
+from tests.bench.workload import mixed
 
 
 def slot(number: int, partition: int = 0) -> Slot:
@@ -37,3 +43,23 @@ def test_a_partition_is_forgotten_whole() -> None:
     assert cache.take(mine.fact_id) is None
     assert cache.take(other.fact_id) is other
     assert cache.weight == 0
+
+
+def test_what_leaves_is_freed_without_a_collection() -> None:
+    slots: dict[bytes, Slot] = {}
+    for number, said in enumerate(mixed(40, 800), start=1):
+        one = slots.setdefault(said.key, slot(number))
+        event = decode_event(said.value)
+        if not one.history.knows(event.event_id):
+            one.history.apply(Event(event.event_id, happening_of(event.kind, event.payload), number))
+    cache = FactCache(1)
+    gc.collect()
+    gc.disable()
+    try:
+        cache.put(slots.values())
+        slots.clear()
+        del one
+        assert len(cache) == 0
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

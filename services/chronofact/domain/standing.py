@@ -174,6 +174,12 @@ class Standing:
         self.has_upward_edge = False
         self.relations: Relations | None = None
 
+    def release(self) -> None:
+        """Undo the ties among versions, so that nothing here refers to itself; of no more use afterwards."""
+        for version in self.by_id.values():
+            version.outs, version.ins, version.pairs = [], [], []
+            version.group = version.merged_into = None
+
     @property
     def is_single(self) -> bool:
         """Whether any active version says ``one`` (semantics §1)."""

@@ -26,8 +26,8 @@ from chronofact.runtime.lifecycle import stop_on_signals
 from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
 
-GC_THRESHOLDS = (20_000, 10, 50)
-"""Histories live long and hold many objects: the usual thresholds would look through them all the time."""
+GC_THRESHOLDS = (20_000, 10, 1_000)
+"""Histories live long and leave without a collection (FactCache): looking through them all would only cost time."""
 
 
 def main() -> None:

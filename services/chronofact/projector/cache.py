@@ -56,10 +56,14 @@ class FactCache:
             self._slots[slot.fact_id] = slot
             self.weight += slot.weight
         while self.weight > self._bytes_max and self._slots:
-            self.weight -= self._slots.popitem(last=False)[1].weight
+            self._drop(self._slots.popitem(last=False)[1])
 
     def forget(self, partition: int) -> None:
         """Drop every fact of a partition that another process may have written meanwhile."""
         gone = [key for key, slot in self._slots.items() if slot.fact_no >> PARTITION_SHIFT == partition]
         for key in gone:
-            self.weight -= self._slots.pop(key).weight
+            self._drop(self._slots.pop(key))
+
+    def _drop(self, slot: Slot) -> None:
+        self.weight -= slot.weight
+        slot.history.release()

@@ -25,7 +25,7 @@ class Limits:
     pause_max_s: float = 5.0
     commit_every_s: float = 1.0
     look_every_s: float = 10.0
-    cache_bytes_max: int = 96 * 2**20
+    cache_bytes_max: int = 144 * 2**20
 
 
 class Projector:
