@@ -89,7 +89,7 @@ PROFILES: Final = {
     "all": Profile(many=15, automatic=40),
     "automatic": Profile(versions=(2, 7), automatic=100, proposed=5, stated=0, kinds="end end revoke activate other"),
     "stated_chain": Profile(versions=(2, 6), stated=80, proposed=5, kinds="supersede supersede end revoke take_back"),
-    "decisions": Profile(automatic=35, stated=20, kinds="decide decide decide take_back revoke end supersede"),
+    "decisions": Profile(versions=(2, 4), automatic=50, stated=35, kinds="decide decide decide take_back revoke end supersede"),
     "cycles": Profile(versions=(2, 4), starts=GRID[2:5], automatic=40, stated=90, kinds="supersede supersede decide"),
     "many": Profile(versions=(2, 6), many=92, automatic=20, kinds="supersede end revoke take_back decide activate"),
     "same_start": Profile(versions=(2, 6), starts=(GRID[3], GRID[3], GRID[4]), automatic=50),
