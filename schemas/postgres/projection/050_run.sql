@@ -9,8 +9,19 @@ create function {schema}.lanes_run(
 )
 language sql stable parallel safe
 as $$
-    with known as (
-        select t.lane, t.kind, t.reason, t.known_from, t.event_seq, tstzrange(t.valid_from, t.valid_to) as stretch
+    with shown as (
+        select
+            t.lane,
+            t.kind,
+            t.reason,
+            tstzrange(t.valid_from, t.valid_to)::tstzmultirange - coalesce(
+                range_agg(tstzrange(t.valid_from, t.valid_to)) over (
+                    partition by t.lane
+                    order by t.known_from desc, t.event_seq desc
+                    rows between unbounded preceding and 1 preceding -- newer, or beside it from the same event
+                ),
+                '{}'
+            ) as stretches
         from {schema}.timeline as t
         where
             t.fact_no = lanes_run.fact_no
@@ -18,26 +29,15 @@ as $$
             and t.known_from <= coalesce(lanes_run.system_as_of, 'infinity')
     ),
 
-    shown as (
-        select
-            k.lane,
-            k.kind,
-            k.reason,
-            k.stretch::tstzmultirange - coalesce(
-                (
-                    select range_agg(newer.stretch)
-                    from known as newer
-                    where newer.lane = k.lane and (newer.known_from, newer.event_seq) > (k.known_from, k.event_seq)
-                ),
-                '{}'
-            ) as stretches
-        from known as k
-    ),
-
     said as (
         select null::smallint as reason, range_agg(s.stretches) as stretches
         from shown as s
-        inner join {schema}.version as v on v.fact_no = lanes_run.fact_no and s.lane = v.version_no
+        cross join lateral (
+            select one.value_hash
+            from {schema}.version as one
+            where one.fact_no = lanes_run.fact_no and one.version_no = s.lane
+            limit 1
+        ) as v
         where s.kind = 1
         group by v.value_hash
         union all

@@ -11,10 +11,19 @@ create function {schema}.lanes_at(
 language plpgsql stable parallel safe
 as $$
 begin
-    select array_agg(t.lane order by t.lane) filter (where t.kind = 1), min(t.reason) filter (where t.kind = 0)
+    select array_agg(top.lane order by top.lane) filter (where top.kind = 1), min(top.reason) filter (where top.kind = 0)
     into versions, reason
-    from generate_series(1, (select f.versions from {schema}.fact as f where f.fact_no = lanes_at.fact_no)) as l (lane)
-    cross join lateral {schema}.top_at(lanes_at.fact_no, l.lane, lanes_at.valid_at, lanes_at.system_as_of) as t;
+    from (
+        select distinct on (t.lane) t.lane, t.kind, t.reason
+        from {schema}.timeline as t
+        where
+            t.fact_no = lanes_at.fact_no
+            and t.lane > 0
+            and t.known_from <= coalesce(lanes_at.system_as_of, 'infinity')
+            and coalesce(t.valid_from, '-infinity') <= lanes_at.valid_at
+            and (t.valid_to is null or t.valid_to > lanes_at.valid_at)
+        order by t.lane desc, t.known_from desc, t.event_seq desc
+    ) as top;
     if versions is null then
         kind := 0;
         reason := coalesce(reason, 7);

@@ -50,6 +50,8 @@ declare
         select decode(repeat('00', coalesce(max(t.lane), 0)), 'hex')
         from {schema}.timeline as t where t.fact_no = rectangles.fact_no
     )];
+    cell_says text [] := array[null::text]; -- null: to be said anew
+    code integer;
     -- stretches as they show since
     said_from timestamptz [] := '{}';
     said text [] := '{}';
@@ -86,19 +88,24 @@ begin
                 cell_from := cell_from[:first] || edge || cell_from[first + 1:];
                 painted := painted[:first] || painted[first] || painted[first + 1:];
                 lanes := lanes[:first] || lanes[first] || lanes[first + 1:];
+                cell_says := cell_says[:first] || cell_says[first] || cell_says[first + 1:];
             end if;
         end loop;
         first := width_bucket(p.stretch_from, cell_from);
         past := case p.stretch_to
             when 'infinity' then cardinality(cell_from) + 1 else width_bucket(p.stretch_to, cell_from)
         end;
+        code := case p.kind when 1 then 1 else 2 + coalesce(p.reason, 0) end;
         for i in first .. past - 1 loop
             if p.lane = 0 then
                 painted[i] := p.lane_0_says;
+                cell_says[i] := null;
             else
-                lanes[i] := set_byte(
-                    lanes[i], p.lane - 1, case p.kind when 1 then 1 else 2 + coalesce(p.reason, 0) end
-                );
+                -- while some version is eligible, why another one is not says nothing
+                if code = 1 or get_byte(lanes[i], p.lane - 1) = 1 or cell_says[i] like 'u%' then
+                    cell_says[i] := null;
+                end if;
+                lanes[i] := set_byte(lanes[i], p.lane - 1, code);
             end if;
         end loop;
         touched_from := least(touched_from, p.stretch_from);
@@ -118,7 +125,11 @@ begin
         now_since := '{}';
         at := width_bucket(touched_from, cell_from);
         while at <= cardinality(cell_from) and cell_from[at] < touched_to loop
-            says := {schema}.stretch_says(painted[at], lanes[at]);
+            says := cell_says[at];
+            if says is null then
+                says := {schema}.stretch_says(painted[at], lanes[at]);
+                cell_says[at] := says;
+            end if;
             if cardinality(now_said) = 0 or now_said[cardinality(now_said)] <> says then
                 now_from := now_from || cell_from[at];
                 now_said := now_said || says;

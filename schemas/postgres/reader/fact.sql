@@ -8,6 +8,7 @@ select
     f.fact_key,
     f.event_seq,
     f.versions,
-    f.conflicts_open
+    f.conflicts_open,
+    f.lane_mode
 from {schema}.fact as f
 where f.fact_id = %(fact_id)s and f.tenant_id = %(tenant_id)s

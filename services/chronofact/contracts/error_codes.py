@@ -69,6 +69,7 @@ _REQUEST: Final = {
     "token_unknown": (401, "The bearer token is not known."),
     "role_missing": (403, "The credential lacks the role that this call needs."),
     "tenant_not_covered": (403, "The credential is of another tenant than `X-Tenant-Id` names."),
+    "timeline_too_large": (422, "A fact of so many open versions has no picture that anyone could read."),
     "not_found": (404, "No such address or thing."),
     "method_not_allowed": (405, "The address does not take this method."),
     "body_too_slow": (408, "The body did not come in time; nothing was sent."),

@@ -91,6 +91,7 @@ class FactHead(NamedTuple):
     event_seq: int
     versions: int
     conflicts_open: int
+    lane_mode: int = 0
 
 
 class ListedFact(NamedTuple):

@@ -31,6 +31,8 @@ from chronofact.reader.service import Reader
 
 LIMIT: Final = 100
 LIMIT_MAX: Final = 1_000
+TIMELINE_LANES_MAX: Final = 500
+"""Versions side by side whose timeline is drawn: its lines name them all, so it grows with their square."""
 _CURSOR_CHARS_MAX: Final = 4_096
 NIL: Final = UUID(int=0)
 
@@ -120,6 +122,12 @@ async def _page(snapshot: Snapshot, head: FactHead, what: str, after: int, limit
         versions = await snapshot.versions(head.fact_no, after=after, limit=limit + 1)
         cursor = cursor_of([versions[limit - 1].version_no]) if len(versions) > limit else None
         return [_version_body(one) for one in versions[:limit]], cursor
+    if head.lane_mode and head.versions > TIMELINE_LANES_MAX:
+        raise Rejected(
+            "timeline_too_large",
+            f"a timeline of more than {TIMELINE_LANES_MAX} versions side by side is not drawn; ask at instants",
+            field="fact_id",
+        )
     rectangles = await snapshot.timeline(head.fact_no, after=after, limit=limit + 1)
     cursor = cursor_of([after + limit]) if len(rectangles) > limit else None
     numbers = {number for one in rectangles for number in one.versions[:CLAIMS_MAX]}

@@ -1,0 +1,179 @@
+"""The reader's own decisions: lag, chains, cursors, conflict edges, and waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from chronofact.contracts.position import Position
+from chronofact.contracts.reading import Claim, Found, Standing, Watermarks
+from chronofact.domain.errors import Rejected
+from chronofact.reader.answers import EDGES_MAX, answer_body, open_edges, wanted_claims
+from chronofact.reader.freshness import LogWatch, freshness_body
+from chronofact.reader.lists import cursor_of, key_of
+from chronofact.reader.questions import Wait, fact_id_in, wait_of
+from chronofact.reader.service import _nearest
+from chronofact.reader.waiting import Waiting, has_passed
+
+TOPIC = bytes(range(16))
+SILENT = Found(*[None] * 11)
+
+
+def at(**next_offsets: int) -> Position:
+    return Position(TOPIC, {int(name[1:]): offset for name, offset in next_offsets.items()})
+
+
+def standing(position: Position | None) -> Standing:
+    return Standing("p1", 1, position, holds=False)
+
+
+def found(kind: int, reason: int | None = None) -> Found:
+    return SILENT._replace(fact_no=1, kind=kind, reason=reason)
+
+
+def watch_that_saw(*looks: tuple[float, dict[int, int]]) -> LogWatch:
+    watch = LogWatch(lambda: Watermarks(TOPIC, {}))
+    for now, ends in looks:
+        watch.saw(Watermarks(TOPIC, ends), now)
+    return watch
+
+
+# -- lag
+
+
+def test_lag_counts_what_is_missing_and_since_when() -> None:
+    watch = watch_that_saw((10.0, {0: 5, 1: 5}), (11.0, {0: 5, 1: 5}), (12.0, {0: 8, 1: 5}), (13.0, {0: 8, 1: 9}))
+    assert watch.behind(at(p0=8, p1=9), 13.0) == (0, 0.0)
+    assert watch.behind(at(p0=8, p1=5), 13.5) == (4, 0.5)
+    assert watch.behind(at(p0=5, p1=5), 13.5) == (7, 1.5)
+    assert watch.behind(None, 13.5) == (17, 3.5)
+
+
+def test_a_projection_ahead_of_the_last_look_is_not_behind() -> None:
+    assert watch_that_saw((10.0, {0: 5})).behind(at(p0=50), 10.5) == (0, 0.0)
+
+
+def test_nobody_knows_the_lag_before_the_first_look() -> None:
+    assert LogWatch(lambda: Watermarks(TOPIC, {})).behind(at(p0=1), 0.0)[0] is None
+
+
+def test_a_log_that_was_not_seen_for_long_makes_no_answer_fresh() -> None:
+    lag_events, lag_s = watch_that_saw((10.0, {0: 5})).behind(at(p0=5), 70.0)
+    assert (lag_events, lag_s) == (0, 60.0)
+
+
+def test_held_answers_are_stale() -> None:
+    body = freshness_body(standing(at(p0=5)), watch_that_saw((1.0, {0: 5})), is_stale=False, held=2)
+    assert (body["stale"], body["held"]) == (True, 2)
+
+
+# -- positions
+
+
+def test_a_projection_that_has_read_nothing_has_passed_only_the_start() -> None:
+    assert has_passed(standing(None), at(p3=0))
+    assert not has_passed(standing(None), at(p3=1))
+
+
+async def test_waiters_of_one_tenant_share_their_looks() -> None:
+    looks = 0
+
+    class Slow:
+        async def standing(self, tenant_id: Any) -> Standing:
+            nonlocal looks
+            looks += 1
+            await asyncio.sleep(0.01)
+            return standing(at(p0=1 if looks < 4 else 2))
+
+    waiting = Waiting(Slow())  # type: ignore[arg-type]
+    tenant, wait = uuid4(), Wait(at(p0=2), 5_000)
+    await asyncio.gather(*(waiting.until_passed(tenant, wait) for _ in range(50)))
+    assert looks < 10
+    await waiting.until_passed(tenant, wait)
+    assert looks < 10, "what was seen once needs no further look"
+
+
+def test_what_to_wait_for_is_checked() -> None:
+    assert wait_of(None, None) == Wait(None, 1_000)
+    assert wait_of(at(p0=1).encode(), "0") == Wait(at(p0=1), 0)
+    for after, wait_ms in ((1, None), ("x", None), (None, 30_001), (None, True), (None, 1.5), (None, "")):
+        with pytest.raises(Rejected) as refused:
+            wait_of(after, wait_ms)
+        assert refused.value.field in {"after", "wait_ms"}
+
+
+# -- chains of scopes
+
+
+def test_the_nearest_scope_that_is_not_unknown_answers() -> None:
+    assert _nearest([found(0, 4), found(1), found(1)]) == 1
+    assert _nearest([found(2), found(1)]) == 0
+
+
+def test_if_all_are_unknown_the_nearest_that_has_something_to_say_does() -> None:
+    assert _nearest([SILENT, found(0, 7), found(0, 2), found(0, 3)]) == 2
+    assert _nearest([SILENT, found(0, 7)]) == 0
+
+
+# -- conflicts
+
+
+def claims(*values: str) -> list[Claim]:
+    return [Claim(0, f"{n:04}", b"1", value, None, None, "s", "t") for n, value in enumerate(values)]
+
+
+def test_every_pair_that_differs_is_an_edge() -> None:
+    assert [(one["left"], one["right"]) for one in open_edges(claims("a", "b", "a"))] == [
+        ("0000", "0001"),
+        ("0001", "0002"),
+    ]
+
+
+def test_edges_and_versions_of_a_crowd_are_bounded_and_counted() -> None:
+    crowd = found(2)._replace(versions=list(range(10_000)))
+    assert len(wanted_claims(0, crowd, None)) == 1_000
+    body = answer_body(crowd, claims(*map(str, range(100))))
+    assert len(body["edges"]) == EDGES_MAX
+    assert body["count"] == 10_000
+
+
+def test_what_has_no_line_was_never_recorded() -> None:
+    assert answer_body(SILENT, ())["reason"] == "never_recorded"
+
+
+# -- cursors
+
+
+def test_a_cursor_comes_back_as_it_was_given() -> None:
+    for key in (["user", "self", "k"], [7, "a", "b"], [2**62]):
+        assert key_of(cursor_of(key), *map(type, key)) == key
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "*", "WzFd", cursor_of([-1]), cursor_of([2**63]), cursor_of([True]), "a" * 9_000]
+)
+def test_other_cursors_are_refused(cursor: str) -> None:
+    if cursor == "WzFd":
+        assert key_of(cursor, int) == [1]
+        return
+    with pytest.raises(Rejected) as refused:
+        key_of(cursor, int)
+    assert refused.value.field == "cursor"
+
+
+def test_a_fact_id_is_a_uuid_in_its_usual_form() -> None:
+    usual = "01234567-89ab-8def-8123-456789abcdef"
+    assert fact_id_in(usual) == fact_id_in(usual.upper())
+    for odd in (usual.replace("-", ""), f"{{{usual}}}", "x", f"urn:uuid:{usual}"):
+        with pytest.raises(Rejected):
+            fact_id_in(odd)
+
+
+def test_the_lag_never_falls_while_nothing_is_applied() -> None:
+    watch = watch_that_saw(*((float(second), {0: second}) for second in range(1, 20)))
+    lags = [watch.behind(at(p0=3), 20.0 + second)[1] for second in range(3)]
+    assert all(before < after for before, after in pairwise(lags))
