@@ -15,3 +15,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"figures on {os.cpu_count()} cores, load {load}")
         for line in table():
             terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A bound that is not kept fails the run, after everything was measured."""
+    if any(not figure.holds for figure in FIGURES):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -19,7 +19,7 @@ from tests.bench.workload import mixed
 from tests.integration.projecting import ProjectorProcess, append, assert_counted_once, await_offsets
 from tests.integration.saying import Said
 
-FACTS, EVENTS = 24_000, 120_000
+FACTS, EVENTS = 12_000, 60_000
 LATENCY_RATE, LATENCY_S = 1_000, 15
 MEMORY_MB = 350
 

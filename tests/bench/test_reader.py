@@ -140,7 +140,9 @@ def _paced(port: int) -> None:
     asks = [_path(dice) for _ in range(PACED)]
     took = asyncio.run(at_a_rate(port, asks.__getitem__, per_s=PACED_PER_S, count=PACED))
     record(Figure("resolve p99 at 300/s", percentile(took, 0.99) * 1e3, "ms", "at most", 20, "waiting for a core"))
-    record(Figure("resolve p50 at 300/s", percentile(took, 0.5) * 1e3, "ms", "told", None, "one round trip to Postgres"))
+    record(
+        Figure("resolve p50 at 300/s", percentile(took, 0.5) * 1e3, "ms", "told", None, "one round trip to Postgres")
+    )
 
 
 def _subject(number: int) -> str:

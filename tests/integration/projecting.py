@@ -32,18 +32,21 @@ class Sayable(Protocol):
     def value(self) -> bytes: ...
 
 
-class ProjectorProcess:
-    """`python -m chronofact.projector` on a free port of loopback; killed at the end of the block if it still runs."""
+class ServiceProcess:
+    """A service on a free port of loopback; killed at the end of the block if it still runs."""
+
+    service: str
 
     def __init__(self, kafka: str, topic: str, database: str, **settings: object) -> None:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")} | {
             "CHRONOFACT_KAFKA": kafka,
             "CHRONOFACT_POSTGRES": database,
             "CHRONOFACT_FACTS_TOPIC": topic,
-            "CHRONOFACT_PROJECTOR_PORT": "0",
+            "CHRONOFACT_AUTH": "off",
+            f"CHRONOFACT_{self.service.upper()}_PORT": "0",
             **{f"CHRONOFACT_{name.upper()}": str(said) for name, said in settings.items()},
         }
-        line = [sys.executable, "-m", "chronofact.projector"]
+        line = [sys.executable, "-m", f"chronofact.{self.service}"]
         self.process = subprocess.Popen(line, env=environ, stderr=subprocess.PIPE)
         self.logged: list[dict[str, Any]] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -76,10 +79,14 @@ class ProjectorProcess:
             time.sleep(0.02)
         return found[count - 1]
 
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.await_event("started")["port"])
+
     def readyz(self) -> list[str]:
         """What /readyz names; empty when ready."""
-        port = self.await_event("started")["port"]
-        return [reason["code"] for reason in httpx.get(f"http://127.0.0.1:{port}/readyz").json()["reasons"]]
+        return [reason["code"] for reason in httpx.get(f"http://127.0.0.1:{self.port}/readyz").json()["reasons"]]
 
     def await_readyz(self, *wanted: str) -> None:
         """Until /readyz names just these."""
@@ -101,6 +108,12 @@ class ProjectorProcess:
         code = self.process.wait(STOP_S)
         self._reader.join(STOP_S)
         return code
+
+
+class ProjectorProcess(ServiceProcess):
+    """`python -m chronofact.projector`."""
+
+    service = "projector"
 
 
 def append(kafka: str, topic: str, messages: Iterable[Sayable]) -> int:
