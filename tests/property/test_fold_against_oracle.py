@@ -18,9 +18,9 @@ from tests.property.shrink import smallest
 from tests.property.strategies import CROWD, PROFILES, Dice, histories, history, random_history, random_set
 from tests.property.translate import story, to_oracle
 
-HISTORIES = 500
+HISTORIES = 400
 """For each profile."""
-SETS = 12
+SETS = 8
 """Small sets, for each profile, in every order."""
 profiles = pytest.mark.parametrize("profile", PROFILES)
 
@@ -46,7 +46,7 @@ def test_random_histories_answer_as_the_oracle_at_every_two_instants(profile: st
 
 @profiles
 def test_generated_histories_answer_as_the_oracle(profile: str) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     @given(histories(profile))
     def answers(events: list[Event]) -> None:
         found = problems(events)
@@ -57,7 +57,7 @@ def test_generated_histories_answer_as_the_oracle(profile: str) -> None:
 
 @profiles
 def test_a_batch_settled_at_its_end_leaves_the_same_state(profile: str) -> None:
-    for number in range(60):
+    for number in range(40):
         rng = seeded(profile, number)
         events = random_history(rng, 10, profile)
         batch = rng.randint(2, 12)
@@ -81,7 +81,7 @@ def test_every_order_of_a_small_set_ends_in_the_same_state(profile: str) -> None
 
 @profiles
 def test_repeats_change_nothing(profile: str) -> None:
-    for number in range(60):
+    for number in range(40):
         rng = seeded(profile, number)
         events = random_history(rng, 8, profile)
         played = play(events)
