@@ -10,7 +10,7 @@ FAST_TIERS := tests/unit tests/property tests/compatibility tests/architecture
 SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulation
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench soak docs lock clean
+.PHONY: help install demo test coverage check format bench soak docs lock clean
 
 help: ## What there is to do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +42,12 @@ demo: install ## A stack on this machine, a real history through it, and what it
 
 test: install ## Every tier but bench and soak
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(wildcard $(FAST_TIERS))
-	$(PYTEST) $(wildcard $(SERVICE_TIERS))
+	$(PYTEST) -n $(WORKERS) --dist loadfile $(wildcard $(SERVICE_TIERS))
+
+coverage: install ## Fast tests by branch: all of the domain, a ratchet elsewhere
+	$(PYTEST) -n $(WORKERS) --dist worksteal --cov --cov-report= $(wildcard $(FAST_TIERS))
+	$(BIN)/coverage report --include='services/chronofact/domain/*' --fail-under=100
+	$(BIN)/coverage report --format=total
 
 check: install ## Format, lint, types, import contracts, SQL, fast tests
 	$(BIN)/ruff format --check services tests

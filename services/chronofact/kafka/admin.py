@@ -70,7 +70,7 @@ class Admin:
         missing = [topic for topic in topics if topic.name not in metadata.topics]
         created = [topic for topic in missing if self._created(topic, len(metadata.brokers))]
         for topic in created:
-            self._await_leaders(topic)
+            self.settled(topic, passing=(Transient, Unfit))
         return [topic.name for topic in created]
 
     def _created(self, topic: Topic, brokers: int) -> bool:
@@ -90,17 +90,16 @@ class Admin:
             raise
         return True
 
-    def _await_leaders(self, topic: Topic) -> None:
+    def settled(self, topic: Topic, *, passing: tuple[type[Exception], ...] = (Transient,)) -> TopicState:
+        """The state once leaders are elected, which a broker that has just started still does."""
         until = time.monotonic() + self._timeout_s
         while True:
             try:
-                self.state(topic)
-            except (Transient, Unfit):
+                return self.state(topic)
+            except passing:
                 if time.monotonic() > until:
                     raise
                 time.sleep(_LEADER_PAUSE_S)
-            else:
-                return
 
     def state(self, topic: Topic) -> TopicState:
         """The topic as the broker has it.
@@ -110,22 +109,23 @@ class Admin:
             Unfit: ``topic_missing``.
         """
         try:
-            described = self._one(
-                self._client.describe_topics(TopicCollection([topic.name]), request_timeout=self._timeout_s)
-            )
+            return self._look(topic.name)
         except KafkaException as error:
             if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
                 raise Unfit(
                     "topic_missing", f"the topic {topic.name} does not exist", remedy="create it by `chronofact topics`"
                 ) from None
             raise
+
+    def _look(self, name: str) -> TopicState:
+        described = self._one(self._client.describe_topics(TopicCollection([name]), request_timeout=self._timeout_s))
         partitions = len(described.partitions)
         return TopicState(
             topic_id=_uuid_bytes(described.topic_id),
             partitions=partitions,
-            config=self._config(topic.name),
-            low_watermarks=self._watermarks(topic.name, partitions, OffsetSpec.earliest()),
-            high_watermarks=self._watermarks(topic.name, partitions, OffsetSpec.latest()),
+            config=self._config(name),
+            low_watermarks=self._watermarks(name, partitions, OffsetSpec.earliest()),
+            high_watermarks=self._watermarks(name, partitions, OffsetSpec.latest()),
         )
 
     def _config(self, name: str) -> dict[str, str]:
@@ -170,7 +170,7 @@ def create_topics(
     wanted = {**catalogue(), "facts": facts_named(facts_topic)}
     created = admin.create(wanted.values())
     for topic in wanted.values():
-        check(topic, admin.state(topic))
+        check(topic, admin.settled(topic))
     return created
 
 
