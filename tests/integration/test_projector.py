@@ -199,6 +199,33 @@ def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: s
         stack.stop()
 
 
+def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_name: str, tmp_path: Path) -> None:
+    messages = list(mixed(60, 600))
+    stack = Stack(tmp_path / "data")
+    addresses = stack.start(postgres=False)
+    assert addresses.kafka is not None
+    try:
+        create_topics(addresses.kafka, topic_name)
+        with ProjectorProcess(addresses.kafka, topic_name, database, topic_check_s=1) as projector:
+            append(addresses.kafka, topic_name, messages[:300])
+            await_offsets(database, 300)
+            stack.stop()
+            deadline = time.monotonic() + 30
+            while not projector.readyz():
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            stack = Stack(tmp_path / "data")
+            stack.start(postgres=False)
+            append(addresses.kafka, topic_name, messages[300:])
+            await_offsets(database, 600)
+            projector.await_readyz()
+            assert projector.stop() == 0
+    finally:
+        stack.stop()
+    assert state_of(database) == expected(messages)
+    assert_counted_once(database)
+
+
 def test_sessions_that_the_database_ends_are_taken_up_again(
     kafka: str, topic: str, database: str, projector: ProjectorProcess
 ) -> None:

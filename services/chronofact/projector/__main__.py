@@ -75,7 +75,11 @@ def _compose(settings: Settings, telling: Telling) -> Projector:
         )
 
     admin = Admin(settings.kafka, options=settings.kafka_options)
-    limits = Limits(batch_events_max=settings.batch_events_max, batch_wait_s=settings.batch_wait_ms / 1_000)
+    limits = Limits(
+        batch_events_max=settings.batch_events_max,
+        batch_wait_s=settings.batch_wait_ms / 1_000,
+        look_every_s=settings.topic_check_s,
+    )
     return Projector(
         KafkaLog(consumer, admin, topic, linger_s=limits.linger_s),
         ProjectionStore(settings.postgres.get_secret_value(), settings.projection, name=settings.projector_name),
