@@ -30,19 +30,43 @@ def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iter
         at = waiting.pop()
         knot = knots.get(at)
         if at not in first and knot is None and at.capable and not at.pairs and at.group is None:
-            continue
-        targets: list[Version] = [edge.dst for edge in at.outs]
-        if knot is not None:
-            targets += knot.members
-        if standing.is_single and (at.said_stamps[1] or at.wished_stamps[1]):
-            targets += _automatic_targets(standing, knots, at, first)
-        if standing.has_groups:
-            targets = [member for target in (at, *targets) for member in target.group or (target,)]
+            targets = _weak_targets(standing, knots, at)
+        else:
+            targets = _targets(standing, knots, at, first)
         for target in targets:
             if target not in found:
                 found.add(target)
                 waiting.append(target)
     return found
+
+
+def _targets(standing: Standing, knots: Mapping[Version, Knot], at: Version, first: set[Version]) -> list[Version]:
+    """What its edges point at, and what shares its knot or group."""
+    targets: list[Version] = [edge.dst for edge in at.outs]
+    if (knot := knots.get(at)) is not None:
+        targets += knot.members
+    if standing.is_single and _may_be_automatic(at):
+        targets += _automatic_targets(standing, knots, at, first)
+    if standing.has_groups:
+        targets = [member for target in (at, *targets) for member in target.group or (target,)]
+    return targets
+
+
+def _weak_targets(standing: Standing, knots: Mapping[Version, Knot], at: Version) -> list[Version]:
+    """Of a version that can cover: those of its automatic targets that pass on what reaches them.
+
+    It covers what it points at, but by an automatic edge it does not reach further; what reaches it by a stated one does.
+    """
+    if not (standing.is_single and _may_be_automatic(at)):
+        return []
+    weak = standing.weak if not knots else standing.weak.union(knots)
+    if standing.has_groups:
+        return list(weak)
+    return [version for version in weak if version.start < at.start]
+
+
+def _may_be_automatic(version: Version) -> bool:
+    return version.said_stamps[1] or version.wished_stamps[1]
 
 
 def _automatic_targets(
@@ -59,7 +83,7 @@ def _automatic_targets(
         if standing.reach[at] <= version.start and not standing.has_upward_edge:
             return
         below = standing.numbered[standing.by_start[at][1] - 1]
-        if below.end > version.start or not below.capable or below.pairs or below in changed:
+        if below.end > version.start or not below.capable or below.pairs or below in changed or below in knots:
             yield below
         is_solid = below.active and below.automatic and below.to == POS and below.start < below.end
         if (

@@ -196,7 +196,7 @@ class History:
         newcomer = self.standing.numbered[-1]
         if self._knots or newcomer.ins or not newcomer.capable or self.standing.has_groups:
             return None
-        return newcomer if all(not v.pairs and (v.capable or not v.outs) for v in affected) else None
+        return newcomer if all(not v.pairs and (v.capable or not (v.outs or v.automatic)) for v in affected) else None
 
     def _keeps_knots(self, event: Event, changed: Collection[Version], *, is_new: bool) -> bool:
         """Whether no cycle of edges can have come or gone, so that none need be looked for."""

@@ -173,6 +173,8 @@ class Standing:
         self.value_masks: list[int] = []
         self.has_upward_edge = False
         self.relations: Relations | None = None
+        self.weak: set[Version] = set()
+        """Versions with stated edges that can't cover, somewhere or at all: what reaches them goes on."""
 
     def release(self) -> None:
         """Undo the ties among versions, so that nothing here refers to itself; of no more use afterwards."""
@@ -270,6 +272,7 @@ class Standing:
     def _link(self, edge: Edge) -> None:
         edge.src.outs.append(edge)
         edge.dst.ins.append(edge)
+        self._weigh(edge.src)
         self._look_upward(edge)
 
     def _look_upward(self, edge: Edge) -> None:
@@ -309,8 +312,9 @@ class Standing:
         pair = self.pairs.get(key)
         if pair is None:
             pair = self.pairs[key] = Pair(self.version(key[0]), self.version(key[1]))
-            pair.left.pairs.append(pair)
-            pair.right.pairs.append(pair)
+            for version in (pair.left, pair.right):
+                version.pairs.append(pair)
+                self._weigh(version)
         pair.said[event_id] = (said.decided_at, None if said.keep is None else self.version(said.keep))
         self.decisions[event_id] = pair
         pair.settle(self.taken_back)
@@ -337,6 +341,7 @@ class Standing:
                 version.end = effective_at
         if version.active:
             self._enter(version)
+        self._weigh(version)
         if self.relations is None:
             return (version,)
         changed = self.relations.settle(version)
@@ -347,6 +352,12 @@ class Standing:
     def has_groups(self) -> bool:
         """Whether near duplicates were ever joined."""
         return self.relations is not None and self.relations.has_groups
+
+    def _weigh(self, version: Version) -> None:
+        if version.outs and version.ever_active and (version.pairs or not version.capable):
+            self.weak.add(version)
+        else:
+            self.weak.discard(version)
 
     def _enter(self, version: Version) -> None:
         insort(self.active_starts, version.start)

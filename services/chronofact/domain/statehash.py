@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODULUS: Final = 1 << 256
 KINDS: Final = {kind: kind.name.lower() for kind in Kind}
-REASONS: Final = {None: "null", **{reason: f'"{reason.name.lower()}"' for reason in Reason}}
+REASONS: Final[dict[Reason | None, str]] = {None: "null", **{reason: f'"{reason.name.lower()}"' for reason in Reason}}
 
 
 class StateHash:
