@@ -92,7 +92,7 @@ NEEDED = {
     "activate": ("subject", "key", "version_id"),
     "supersede": ("subject", "key", "new_version_id", "old_version_id"),
     "end": ("subject", "key", "version_id", "effective_at"),
-    "revoke": ("subject", "key"),
+    "revoke": ("subject", "key", "version_id"),
     "resolve_conflict": ("subject", "key", "left_version_id", "right_version_id", "keep", "decided_at"),
     "declare_relation": (
         "subject",

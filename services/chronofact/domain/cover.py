@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chronofact.domain.edges import automatic_above, automatic_effect
-from chronofact.domain.spans import NOWHERE, Spans, clip, joined, subtract, union
+from chronofact.domain.spans import NOWHERE, Spans, clip, contains, joined, subtract, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,8 +118,8 @@ def _look_for_coverer(standing: Standing, version: Version) -> tuple[int, bytes]
     instant = version.end - 1
     seen = {version}
     level = [version]
-    while level:
-        found: list[tuple[int, bytes]] = []
+    found: list[tuple[int, bytes]] = []
+    while level and not found:
         further: list[Version] = []
         for at in level:
             for source, is_stated, start in _effective_at(standing, at, instant):
@@ -127,12 +127,11 @@ def _look_for_coverer(standing: Standing, version: Version) -> tuple[int, bytes]
                     continue
                 seen.add(source)
                 further.append(source)
-                if source.capable and (is_stated or at is version) and not version.is_kept_against(source):
+                covers = source.capable and (is_stated or at is version) and not version.is_kept_against(source)
+                if covers and not contains(source.excluded(), instant):
                     found.append((start, source.id))
-        if found:
-            return min(found)
         level = further
-    return None
+    return min(found, default=None)
 
 
 def _effective_at(standing: Standing, at: Version, instant: int) -> Iterator[tuple[Version, bool, int]]:

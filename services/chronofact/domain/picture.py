@@ -51,6 +51,8 @@ class Stroke(NamedTuple):
     cell: Cell
 
 
+BLANK: Final = Cell(Kind.UNKNOWN, None, 0)
+"""Before the first event."""
 MANY_VALUED: Final = Cell(Kind.LANES, None, 0)
 CROWD_MIN: Final = 16
 """More versions than this behind one stretch are a crowd."""
@@ -139,7 +141,7 @@ class Picture:
 
     def __init__(self) -> None:
         self.starts: list[int] = [NEG]
-        self.cells: list[Cell | None] = [None]
+        self.cells: list[Cell] = [BLANK]
 
         self.fresh: Spans = NOWHERE
         """Where stretches have no hash yet."""
@@ -151,18 +153,15 @@ class Picture:
     @property
     def shows_answers(self) -> bool:
         """Whether it shows answers, rather than nothing yet or that the fact is many-valued."""
-        return self.cells[0] is not None and self.cells[0] is not MANY_VALUED
+        return self.cells[0] is not BLANK and self.cells[0] is not MANY_VALUED
 
     def clear(self) -> None:
         """Blank again."""
-        self._become(None)
+        self._become(BLANK)
 
     def reason_at(self, instant: int) -> Reason:
         """Why nobody is eligible at an instant where nobody is."""
-        cell = self.cells[bisect_right(self.starts, instant) - 1]
-        if cell is None or cell.reason is None:
-            raise LookupError(instant)
-        return cell.reason
+        return self.cells[bisect_right(self.starts, instant) - 1].reason or Reason.NEVER_RECORDED
 
     def index_of(self, instant: int, low: int = 0) -> int:
         """The place of the stretch over an instant, looked for from ``low`` on."""
@@ -170,10 +169,7 @@ class Picture:
 
     def stretch(self, at: int) -> Stroke:
         """The stretch at a place."""
-        cell = self.cells[at]
-        if cell is None:
-            raise LookupError(at)
-        return Stroke(self.starts[at], self._end(at), cell)
+        return Stroke(self.starts[at], self._end(at), self.cells[at])
 
     def stretches(self, start: int = NEG, end: int = POS) -> Iterator[Stroke]:
         """The stretches that meet ``[start, end)``, whole."""
@@ -204,7 +200,7 @@ class Picture:
         found: list[Span] = []
         for start, end in spans:
             first, last = bisect_right(self.starts, start) - 1, bisect_left(self.starts, end)
-            blank = [at for at, cell in enumerate(self.cells[first:last], first) if cell is None or not cell.mask]
+            blank = [at for at, cell in enumerate(self.cells[first:last], first) if not cell.mask]
             found += [(max(self.starts[at], start), min(self._end(at), end)) for at in blank]
         return joined(found)
 
@@ -215,7 +211,7 @@ class Picture:
         self._become(cell)
         return [Stroke(NEG, POS, cell)]
 
-    def _become(self, cell: Cell | None) -> None:
+    def _become(self, cell: Cell) -> None:
         self.starts, self.cells, self.hashes = [NEG], [cell], [None]
         self.hash_sum, self.conflicts, self.fresh = 0, 0, NOWHERE
 
@@ -229,10 +225,10 @@ class Picture:
         first = bisect_right(self.starts, start) - 1
         last = bisect_left(self.starts, end)
         starts: list[int] = []
-        cells: list[Cell | None] = []
+        cells: list[Cell] = []
         strokes: list[Stroke] = []
 
-        def put(at: int, cell: Cell | None) -> None:
+        def put(at: int, cell: Cell) -> None:
             if not cells or cells[-1] != cell:
                 starts.append(at)
                 cells.append(cell)
@@ -255,9 +251,9 @@ class Picture:
                     cut += 1
                     continue
                 b = min(stop, cuts[cut]) if cut < len(cuts) else stop
-                mask = (old.mask if old else 0) ^ flipped
+                mask = old.mask ^ flipped
                 cell = _cell(mask, a, standing, reasons)
-                if cell != old and (old is None or look(cell, standing) != look(old, standing)):
+                if cell != old and look(cell, standing) != look(old, standing):
                     _stroke(strokes, a, b, look(cell, standing))
                 put(a, cell)
                 a = b
@@ -275,8 +271,8 @@ class Picture:
         return strokes
 
 
-def _conflicts(cells: list[Cell | None]) -> int:
-    return sum(1 for cell in cells if cell is not None and cell.kind is Kind.CONFLICT)
+def _conflicts(cells: list[Cell]) -> int:
+    return sum(1 for cell in cells if cell.kind is Kind.CONFLICT)
 
 
 def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell) -> None:
