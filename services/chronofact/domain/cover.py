@@ -22,6 +22,8 @@ def covered(standing: Standing, knots: Mapping[Version, Knot], version: Version)
     the way that can cover does so and ends the search there; one that can't (revoked, ended before its start, judged
     wrong, kept against) passes on what reaches it. Versions on one cycle of edges are weighed against each other apart.
     """
+    if not version.ins and version.group is None and not _has_automatic_above(standing, version):
+        return NOWHERE
     own = (version.start, version.end)
     knot = knots.get(version)
     done = NOWHERE if knot is None else clip(knot.covered(standing).get(version, NOWHERE), *own)
@@ -49,6 +51,10 @@ def covered(standing: Standing, knots: Mapping[Version, Knot], version: Version)
                 gained += within
         done = union(done, joined(gained))
     return done
+
+
+def _has_automatic_above(standing: Standing, version: Version) -> bool:
+    return standing.is_single and bool(standing.autos) and standing.autos[-1][0] > version.start
 
 
 def gained_from(standing: Standing, newcomer: Version, version: Version) -> Spans:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chronofact.domain.affected import affected_by
 from chronofact.domain.cover import covered, gained_from
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from chronofact.domain.standing import Version
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What one event did: its place in the fact's sequence, the version it numbered, and what it painted."""
 
     event_seq: int
@@ -39,8 +37,7 @@ class Change:
     paintings: list[Painting]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run of events changed in the fact's current state."""
 
     labels: list[tuple[int, Label]]
@@ -169,11 +166,7 @@ class History:
         self._events.add(event.event_id)
         self.event_seq += 1
         self.recorded_at = max(self.recorded_at, event.recorded_at)
-        versions = len(self.standing.numbered)
-        changed = self.standing.say(event)
-        for version in self.standing.numbered[versions:]:
-            self.open.add_version(version)
-        return changed
+        return self.standing.say(event)
 
     def _affected(self, event: Event, changed: Collection[Version], *, is_new: bool) -> Collection[Version]:
         """The versions to look at again; brings the knots up to date."""
@@ -250,11 +243,12 @@ class History:
             strokes = self._redraw(self._settle(affected))
             self.open.load(standing, self.picture, count=None)
             return strokes
-        earlier = [(version, version.eligible) for version in affected] if self._is_single else []
-        rivals = {version: rivals_of(standing, self.picture, version, spans) for version, spans in earlier if spans}
+        rivals = {}
+        if self.picture.conflicts:
+            rivals = {version: rivals_of(standing, self.picture, version, version.eligible) for version in affected}
         moved = self._settle(affected, newcomer)
         strokes = self._redraw(moved)
-        if self._is_single and moved:
+        if rivals or self.picture.conflicts:
             self.open.change(
                 standing,
                 self.picture,

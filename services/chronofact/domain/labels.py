@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chronofact.domain.cover import coverer
 from chronofact.domain.events import Lifecycle
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from chronofact.domain.standing import Standing, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """Lifecycle, the edges that a reader asks for first, and the highest confidence said."""
 
     lifecycle: Lifecycle

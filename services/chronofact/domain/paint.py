@@ -107,23 +107,23 @@ def _whole(standing: Standing, picture: Picture) -> list[Stroke]:
 
 def _painting(standing: Standing, stroke: Stroke) -> Painting:
     start, end, cell = stroke
-    match cell.kind:
-        case Kind.UNKNOWN:
-            return _line(0, start, end, cell, None, (), None)
-        case Kind.LANES:
-            return _line(0, start, end, cell, None, None, None)
-        case Kind.VALUE if cell.mask < 0:
-            key = next(value_hash for value_hash, no in standing.values.items() if no == -2 - cell.mask)
-            return _line(0, start, end, cell, key[:16], None, None)
-        case Kind.CONFLICT if cell.mask < 0:
-            return _line(0, start, end, cell, None, None, None)
-        case _:
-            numbers = tuple(bits(cell.mask))
-            versions = [standing.numbered[no - 1] for no in numbers]
-            if cell.kind is Kind.VALUE:
-                winner = winner_of(versions)
-                return _line(0, start, end, cell, winner.value_hash[:16], numbers, winner.no)
-            return _line(0, start, end, cell, conflict_key(versions), numbers, None)
+    kind, _, mask = cell
+    if kind is Kind.UNKNOWN:
+        return _line(0, start, end, cell, None, (), None)
+    if kind is Kind.LANES or (mask < 0 and kind is Kind.CONFLICT):
+        return _line(0, start, end, cell, None, None, None)
+    if mask < 0:
+        key = next(value_hash for value_hash, no in standing.values.items() if no == -2 - mask)
+        return _line(0, start, end, cell, key[:16], None, None)
+    if not mask & (mask - 1):
+        only = standing.numbered[mask.bit_length() - 2]
+        return _line(0, start, end, cell, only.value_hash[:16], (only.no,), only.no)
+    numbers = tuple(bits(mask))
+    versions = [standing.numbered[no - 1] for no in numbers]
+    if kind is Kind.CONFLICT:
+        return _line(0, start, end, cell, conflict_key(versions), numbers, None)
+    winner = winner_of(versions)
+    return _line(0, start, end, cell, winner.value_hash[:16], numbers, winner.no)
 
 
 def winner_of(versions: Collection[Version]) -> Version:
@@ -149,8 +149,8 @@ def _line(
         lane,
         None if start == NEG else start,
         None if end == POS else end,
-        int(cell.kind),
-        None if cell.reason is None else int(cell.reason),
+        cell.kind,
+        cell.reason,
         answer_key,
         versions,
         winner,

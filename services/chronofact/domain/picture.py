@@ -53,6 +53,7 @@ class Stroke(NamedTuple):
 
 BLANK: Final = Cell(Kind.UNKNOWN, None, 0)
 """Before the first event."""
+UNANSWERED: Final = {reason: Cell(Kind.UNKNOWN, reason, 0) for reason in Reason}
 MANY_VALUED: Final = Cell(Kind.LANES, None, 0)
 CROWD_MIN: Final = 16
 """More versions than this behind one stretch are a crowd."""
@@ -182,7 +183,7 @@ class Picture:
         self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons
     ) -> list[Stroke]:
         """Flips the bits of versions over spans; the strokes that changed, also where only the reason did (``dirty``)."""
-        dirty = self._unanswered(dirty)
+        dirty = self._unanswered(dirty) if dirty else dirty
         flips: dict[int, int] = {}
         for spans, bit in toggles:
             dirty = union(dirty, spans)
@@ -222,60 +223,59 @@ class Picture:
         self, span: Span, cuts: list[int], flips: dict[int, int], standing: Standing, reasons: Reasons
     ) -> list[Stroke]:
         start, end = span
-        first = bisect_right(self.starts, start) - 1
-        last = bisect_left(self.starts, end)
-        starts: list[int] = []
-        cells: list[Cell] = []
+        first, last = bisect_right(self.starts, start) - 1, bisect_left(self.starts, end)
+        # the stretch before the span is taken along when they meet, so that equal neighbours join
+        lead = first - 1 if first and self.starts[first] == start else first
+        starts, cells = [self.starts[lead]], [self.cells[lead]]
+        if self.starts[lead] == start:
+            starts, cells = [], []
         strokes: list[Stroke] = []
-
-        def put(at: int, cell: Cell) -> None:
-            if not cells or cells[-1] != cell:
-                starts.append(at)
-                cells.append(cell)
-
-        if first and self.starts[first] == start:
-            lead = first - 1
-            put(self.starts[lead], self.cells[lead])
-        else:
-            lead = first
-            if self.starts[first] < start:
-                put(self.starts[first], self.cells[first])
         flipped = 0
-        cut = bisect_left(cuts, start)
+        bounds = [*cuts[bisect_left(cuts, start) :], POS]
+        cut = 0
         for at in range(first, last):
             old = self.cells[at]
             a, stop = max(self.starts[at], start), min(self._end(at), end)
             while a < stop:
-                if cut < len(cuts) and cuts[cut] <= a:
-                    flipped ^= flips.get(cuts[cut], 0)
+                while bounds[cut] <= a:
+                    flipped ^= flips.get(bounds[cut], 0)
                     cut += 1
-                    continue
-                b = min(stop, cuts[cut]) if cut < len(cuts) else stop
-                mask = old.mask ^ flipped
-                cell = _cell(mask, a, standing, reasons)
-                if cell != old and look(cell, standing) != look(old, standing):
-                    _stroke(strokes, a, b, look(cell, standing))
-                put(a, cell)
+                b = min(stop, bounds[cut])
+                cell = _cell(old.mask ^ flipped, a, standing, reasons)
+                if cell != old:
+                    _stroke(strokes, a, b, cell, old, standing)
+                if not cells or cells[-1] != cell:
+                    starts.append(a)
+                    cells.append(cell)
                 a = b
-        if last > first and self._end(last - 1) > end:
-            put(end, self.cells[last - 1])
-        elif last < len(self.starts):
-            put(self.starts[last], self.cells[last])
-            last += 1
-        self.hash_sum -= sum(filter(None, self.hashes[lead:last]))
-        self.conflicts += _conflicts(cells) - _conflicts(self.cells[lead:last])
+        is_within = self._end(last - 1) > end
+        if is_within or last < len(self.starts):
+            at = last - 1 if is_within else last
+            if cells[-1] != self.cells[at]:
+                starts.append(end)
+                cells.append(self.cells[at])
+            last = at + 1
+        self._splice(lead, last, starts, cells)
+        return strokes
+
+    def _splice(self, lead: int, last: int, starts: list[int], cells: list[Cell]) -> None:
+        for number in self.hashes[lead:last]:
+            self.hash_sum -= number or 0
+        for cell in self.cells[lead:last]:
+            self.conflicts -= cell.kind is Kind.CONFLICT
+        for cell in cells:
+            self.conflicts += cell.kind is Kind.CONFLICT
         self.starts[lead:last] = starts
         self.cells[lead:last] = cells
         self.hashes[lead:last] = [None] * len(starts)
         self.fresh = union(self.fresh, ((starts[0], self._end(lead + len(starts) - 1)),))
-        return strokes
 
 
-def _conflicts(cells: list[Cell]) -> int:
-    return sum(1 for cell in cells if cell.kind is Kind.CONFLICT)
-
-
-def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell) -> None:
+def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell, old: Cell, standing: Standing) -> None:
+    if cell.mask.bit_count() > CROWD_MIN:
+        cell = look(cell, standing)
+        if cell == look(old, standing):
+            return
     if strokes and strokes[-1].end == start and strokes[-1].cell == cell:
         strokes[-1] = Stroke(strokes[-1].start, end, cell)
     else:
@@ -294,7 +294,7 @@ def look(cell: Cell, standing: Standing) -> Cell:
 
 def _cell(mask: int, instant: int, standing: Standing, reasons: Reasons) -> Cell:
     if not mask:
-        return Cell(Kind.UNKNOWN, reasons.at(instant), 0)
+        return UNANSWERED[reasons.at(instant)]
     lowest = (mask & -mask).bit_length() - 1
     same = standing.value_masks[standing.numbered[lowest - 1].value_no]
     return Cell(Kind.CONFLICT if mask & ~same else Kind.VALUE, None, mask)

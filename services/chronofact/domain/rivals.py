@@ -48,10 +48,6 @@ class OpenPairs:
         self.is_changed = False
         self._ids: list[tuple[bytes, int]] = []
 
-    def add_version(self, version: Version) -> None:
-        """A version was numbered."""
-        insort(self._ids, (version.id, version.no))
-
     def load(self, standing: Standing, picture: Picture, *, count: int | None) -> None:
         """Starts over from the picture; a fact of many versions trusts a count that it is given."""
         if count is None or len(standing.numbered) <= RECOUNT_MAX:
@@ -77,6 +73,12 @@ class OpenPairs:
         if len(self.first) < min(self.count, OPEN_EDGES_MAX):
             self._refill(standing, picture)
 
+    def _by_id(self, standing: Standing) -> list[tuple[bytes, int]]:
+        """Ids and numbers of all versions, by id."""
+        for version in standing.numbered[len(self._ids) :]:
+            insort(self._ids, (version.id, version.no))
+        return self._ids
+
     def holds(self, standing: Standing, picture: Picture, pair: PairIds) -> bool:
         """Whether the pair is one of those counted."""
         left, right = (standing.version(version_id) for version_id in pair)
@@ -87,7 +89,7 @@ class OpenPairs:
         self.is_changed = True
         if not self.count:
             return
-        for version_id, no in self._ids:
+        for version_id, no in self._by_id(standing):
             version = standing.numbered[no - 1]
             mask = rivals_of(standing, picture, version, version.eligible)
             rights = sorted(i for i in (standing.numbered[bit - 1].id for bit in bits(mask)) if i > version_id)
@@ -105,7 +107,8 @@ class OpenPairs:
         if len(self.first) >= OPEN_EDGES_MAX:
             highest = self.first[-1][0]
             if version.id > highest:
-                low = self._ids[: bisect_right(self._ids, (highest, len(standing.numbered) + 1))]
+                ids = self._by_id(standing)
+                low = ids[: bisect_right(ids, (highest, len(standing.numbered) + 1))]
                 come &= sum(1 << no for _, no in low)
         for no in bits(come):
             other = standing.numbered[no - 1].id

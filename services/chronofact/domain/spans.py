@@ -30,11 +30,15 @@ def union(left: Spans, right: Spans) -> Spans:
     """The instants in either."""
     if not left or not right:
         return left or right
+    if left[-1][1] < right[0][0]:
+        return left + right
     return joined(left + right)
 
 
 def joined(spans: Iterable[Span]) -> Spans:
     """Any spans sorted, with those that meet made one."""
+    if not spans:
+        return NOWHERE
     whole: list[Span] = []
     for a, b in sorted(spans):
         if whole and a <= whole[-1][1]:
@@ -49,6 +53,13 @@ def subtract(left: Spans, right: Spans) -> Spans:
     """The instants of ``left`` that are not in ``right``."""
     if not left or not right:
         return left
+    if len(left) == len(right) == 1:
+        (a, b), (c, d) = left[0], right[0]
+        if d <= a or b <= c:
+            return left
+        if c <= a:
+            return ((d, b),) if d < b else NOWHERE
+        return ((a, c), (d, b)) if d < b else ((a, c),)
     rest: list[Span] = []
     at = 0
     for start, b in left:
@@ -69,7 +80,11 @@ def subtract(left: Spans, right: Spans) -> Spans:
 
 def difference(left: Spans, right: Spans) -> Spans:
     """The instants in exactly one of the two."""
-    return NOWHERE if left == right else union(subtract(left, right), subtract(right, left))
+    if left == right:
+        return NOWHERE
+    if not left or not right:
+        return left or right
+    return union(subtract(left, right), subtract(right, left))
 
 
 def contains(spans: Spans, instant: int) -> bool:
