@@ -118,6 +118,7 @@ async def test_the_nearest_scope_that_answers_answers_and_only_for_that_long(wor
     assert (found["value"], found["valid_during"]) == ("npm", [AUGUST, None])
     (found,) = (await world.ask([{**asked, "valid_at": "2020-01-01T00:00:00Z"}]))["answers"]
     assert (found["kind"], found["reason"], found["fact"]["scope"]) == ("unknown", "not_yet_valid", "task:t1")
+    assert found["valid_during"] == [None, JUNE], "from June on a wider scope answers"
     found = await world.get("/v1/resolve", subject="ada", key="none", scope=chain)
     assert (found["reason"], found["fact"]["scope"]) == ("never_recorded", "task:t1")
 

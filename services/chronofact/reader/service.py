@@ -21,7 +21,6 @@ from chronofact.runtime.metrics import Metrics
 SLICE: Final = 500
 """Questions a step of a batch: while one step is spelled, Postgres works on the next."""
 NEVER_RECORDED: Final = 7
-UNKNOWN: Final = 0
 _PLAIN: Final = frozenset({None, 0, 1})
 """Kinds whose answer is whole without a second look: unknown, and one value."""
 
@@ -150,22 +149,21 @@ class _Batch:
         ]
         if wanted:
             self._claims = by_answer(await snapshot.claims(wanted))
-        for number, question in enumerate(self._questions):
-            if self._at[number]:
-                self._during[number] = await self._cut(snapshot, question, number)
+        await self._cut(snapshot)
 
-    async def _cut(self, snapshot: Snapshot, question: Question, number: int) -> tuple[str | None, str | None]:
-        """The answer's ``valid_during``, cut to where no nearer scope answers (semantics §4)."""
-        chain, at = self._found[number], self._at[number]
-        start, end = chain[at].valid_from, chain[at].valid_to
-        if chain[at].kind in {None, UNKNOWN}:
-            return start, end
-        nearer = [one.fact_no for one in chain[:at] if one.fact_no is not None]
-        silences = await snapshot.silences([(one, question.valid_at, question.system_as_of) for one in nearer])
-        for silence in silences:
-            start = _later(start, silence.valid_from)
-            end = _earlier(end, silence.valid_to)
-        return start, end
+    async def _cut(self, snapshot: Snapshot) -> None:
+        """Each ``valid_during``, cut to where no nearer scope answers, nor a wider one if all are unknown (semantics §4)."""
+        asks = [
+            (number, (one.fact_no, question.valid_at, question.system_as_of))
+            for number, question in enumerate(self._questions)
+            for one in _silent(self._found[number], self._at[number])
+            if one.fact_no is not None
+        ]
+        silences = await snapshot.silences([ask for _, ask in asks]) if asks else ()
+        for (number, _), silence in zip(asks, silences, strict=True):
+            found = self._found[number][self._at[number]]
+            start, end = self._during.get(number, (found.valid_from, found.valid_to))
+            self._during[number] = (_later(start, silence.valid_from), _earlier(end, silence.valid_to))
 
     def chosen(self) -> Iterator[tuple[Question, int, Found, tuple[str | None, str | None], Sequence[Claim]]]:
         """For each question which slot answers, and what."""
@@ -185,6 +183,13 @@ def _nearest(chain: Sequence[Found]) -> int:
         if found.kind is not None and found.reason != NEVER_RECORDED:
             return at
     return 0
+
+
+def _silent(chain: Sequence[Found], at: int) -> Iterator[Found]:
+    """What says nothing while this answers: nearer scopes, and beside an unknown one all the others."""
+    yield from chain[:at]
+    if not chain[at].kind:
+        yield from chain[at + 1 :]
 
 
 def _later(one: str | None, other: str | None) -> str | None:
