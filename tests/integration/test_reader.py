@@ -123,6 +123,18 @@ async def test_the_nearest_scope_that_answers_answers_and_only_for_that_long(wor
     assert (found["reason"], found["fact"]["scope"]) == ("never_recorded", "task:t1")
 
 
+async def test_the_instant_that_1970_began_is_an_instant_like_others(world: World) -> None:
+    epoch = "1970-01-01T00:00:00Z"
+    world.tell(Fact("ada").asserts("npm", None, "1970-01-02T00:00:00Z"))
+    asked = {"subject": "ada", "key": "package_manager", "valid_at": epoch}
+    (in_batch,) = (await world.ask([asked]))["answers"]
+    alone = await world.get("/v1/resolve", **asked)
+    (listed,) = (await world.get("/v1/facts", subject="ada", valid_at=epoch))["facts"]
+    assert [(one["kind"], one["valid_at"]) for one in (in_batch, alone, listed)] == [("value", epoch)] * 3
+    (before,) = (await world.ask([{**asked, "as_of": epoch}]))["answers"]
+    assert (before["reason"], before["as_of"]) == ("not_yet_known", epoch)
+
+
 async def test_ten_thousand_answers_come_in_order(world: World) -> None:
     facts = [Fact(f"person {number}") for number in range(300)]
     world.tell(*(fact.asserts(number, JUNE) for number, fact in enumerate(facts)))

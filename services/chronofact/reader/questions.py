@@ -90,13 +90,14 @@ class Asking:
             unknown = next(name for name in fields if name not in _FIELDS)
             raise Rejected("field_unknown", "no query has such a field", field=unknown)
         chain = fields.get("scope")
+        valid_at = self.instant(fields.get("valid_at"), "valid_at")
         return Question(
             self.slots(
                 _text(fields, "subject"),
                 _text(fields, "key"),
                 (DEFAULT_SCOPE,) if chain is None else (chain,) if isinstance(chain, str) else _texts(chain),
             ),
-            self.instant(fields.get("valid_at"), "valid_at") or self.now,
+            self.now if valid_at is None else valid_at,  # 1970 began at 0
             self.instant(fields.get("as_of"), "as_of"),
         )
 
