@@ -11,6 +11,7 @@ import pytest
 from chronofact.client.ids import Ids
 from chronofact.contracts.payload import happening_of, id_text
 from chronofact.contracts.position import Position
+from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Cardinality, FactAsserted, FactEnded, FactSuperseded, Mode, Succession
 from chronofact.domain.interval import parse_instant
 from chronofact.kafka.partitioning import partition_of
@@ -59,6 +60,14 @@ def test_the_client_derives_the_same_ids(writer: WriterInProcess) -> None:
         "ada", "package_manager", {"a": [True], "b": 1}, source="t", valid_from="2026-07-01T00:00:00+00:00"
     )
     assert UUID(told.json()["version_id"]) == version_id
+
+
+def test_an_empty_scope_is_refused_and_not_taken_for_the_default(writer: WriterInProcess) -> None:
+    refused = writer.send(assertion(scope=""))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "scope_malformed")
+    with pytest.raises(Rejected, match="scope"):
+        Ids().fact_id("ada", "package_manager", scope="")
+    assert writer.events() == []
 
 
 def test_the_same_content_is_the_same_event(writer: WriterInProcess) -> None:

@@ -33,7 +33,7 @@ class Ids:
     def fact_id(self, subject: str, key: str, *, scope: str | None = None) -> UUID:
         """The id of the slot; raises Rejected for what the writer would refuse."""
         check_key(key)
-        named = (self._kinds or _shipped_kinds()).normalise(scope or DEFAULT_SCOPE)
+        named = (self._kinds or _shipped_kinds()).normalise(DEFAULT_SCOPE if scope is None else scope)
         subject_id = subject_id_of(self._tenant_id, subject)
         return UUID(bytes=fact_id_of(FactIdentity(self._tenant_id, subject_id, named.kind, named.key, key)))
 

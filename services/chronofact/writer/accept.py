@@ -104,7 +104,8 @@ class Acceptor:
         Raises:
             Rejected: a code of the closed list, with the field.
         """
-        slot = self._slot(authority.tenant_id, command.subject, command.scope or DEFAULT_SCOPE, command.key)
+        scope = DEFAULT_SCOPE if command.scope is None else command.scope
+        slot = self._slot(authority.tenant_id, command.subject, scope, command.key)
         if not covers(authority.scopes, slot.scope):
             raise Rejected("scope_not_covered", "the credential does not cover this scope", field="scope")
         import_time = _import_time(command.recorded_at, authority)
