@@ -18,7 +18,7 @@ _COMMAND: Final = {
     # JSON that can't be kept as it is
     "json_key_repeated": "An object names a key twice, and which one counts would be a guess.",
     "number_not_finite": "NaN, an infinity, or a number beyond a double, like 1e400.",
-    "integer_unsafe": "An integer beyond 2^53 would change in canonical JSON; send it as a string.",
+    "integer_unsafe": "An integer beyond 2^53 that canonical JSON would change; send it as a string.",
     "nesting_too_deep": "Arrays and objects nest deeper than 64.",
     "surrogate_lone": "A text has a lone surrogate, which is not valid Unicode.",
     "nul_character": "A text has the character U+0000, which Postgres can't hold.",

@@ -13,7 +13,8 @@ from chronofact.domain.errors import Rejected
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SAFE_INTEGER: Final = 2**53
-"""Integers beyond it change in canonical JSON, where each number is a double."""
+"""Most integers beyond it change in canonical JSON, where each number is a double."""
+EXPONENT_FROM: Final = 10**21
 DEPTH_MAX: Final = 64
 
 _dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
@@ -53,6 +54,14 @@ def check_text(text: str) -> None:
         raise Rejected("nul_character", "text has the character U+0000, which Postgres can't hold")
 
 
+def check_integer(number: int) -> None:
+    """Refuses what canonical JSON would spell otherwise: ``integer_unsafe``. What it spells itself may be said again."""
+    if -SAFE_INTEGER <= number <= SAFE_INTEGER:
+        return
+    if abs(number) >= EXPONENT_FROM or _spell_number(float(number)) != str(number):
+        raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
+
+
 def _check_plain(value: Json, depth: int) -> bool:
     """Refuses what can't be held; tells whether the C encoder spells the value as RFC 8785 does."""
     # by exact type, the most frequent first: this runs for each part of each value that is written
@@ -84,8 +93,7 @@ def _check_parts(parts: list[Json] | dict[str, Json], depth: int) -> bool:
 
 def _check_number(number: float) -> bool:
     if isinstance(number, int):
-        if not -SAFE_INTEGER <= number <= SAFE_INTEGER:
-            raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
+        check_integer(number)
         return True
     if not math.isfinite(number):
         raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import orjson
 
-from chronofact.domain.canonical import SAFE_INTEGER
+from chronofact.domain.canonical import SAFE_INTEGER, check_integer
 from chronofact.domain.errors import Rejected
 
 Raw: TypeAlias = bytes | bytearray
@@ -205,8 +205,8 @@ def _check(found: Any, depth: int) -> None:
             _check_text(found)
         case bool():
             return
-        case int() if not -SAFE_INTEGER <= found <= SAFE_INTEGER:
-            raise Rejected("integer_unsafe", "an integer beyond 2^53 would change; send it as a string")
+        case int():
+            check_integer(found)
         case float() if not math.isfinite(found):
             raise Rejected("number_not_finite", "the number is beyond what a double can hold")
         case dict():
