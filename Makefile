@@ -15,7 +15,7 @@ SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulati
 help: ## What there is to do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(STAMPS)/kafka ## Everything into .venv, from the lock file, hashes checked
+install: $(STAMPS)/kafka $(STAMPS)/compiled ## Everything into .venv, from the lock file, hashes checked
 
 $(STAMPS)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -35,6 +35,10 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/dependencies
 
 $(STAMPS)/kafka: $(wildcard services/chronofact/embedded/prefetch.py) $(STAMPS)/package
 	$(BIN)/python -m chronofact.embedded.prefetch
+	@touch $@
+
+$(STAMPS)/compiled: $(wildcard services/chronofact/domain/*.py services/chronofact/embedded/compiled.py) $(STAMPS)/package
+	@$(BIN)/python -m chronofact.embedded.compiled
 	@touch $@
 
 demo: install ## A stack on this machine, a real history through it, and what it can answer

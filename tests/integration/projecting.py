@@ -17,6 +17,8 @@ import orjson
 import psycopg
 from confluent_kafka import Producer
 
+from chronofact.embedded.compiled import with_build
+
 STOP_S = 20
 WAIT_S = 60
 
@@ -47,7 +49,7 @@ class ServiceProcess:
             **{f"CHRONOFACT_{name.upper()}": str(said) for name, said in settings.items()},
         }
         line = [sys.executable, "-m", f"chronofact.{self.service}"]
-        self.process = subprocess.Popen(line, env=environ, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(line, env=with_build(environ), stderr=subprocess.PIPE)
         self.logged: list[dict[str, Any]] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -1,7 +1,10 @@
 """``chronofact writer | projector | reader``: one service, and ``topics | migrate``: what they stand on."""
 
+import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 
 import typer
 
@@ -23,9 +26,20 @@ def register(app: typer.Typer) -> None:
 
 def _service(name: str) -> Callable[[], None]:
     def run() -> None:
-        import_module(f"chronofact.{name}.__main__").main()
+        from chronofact.embedded.compiled import with_build
+
+        environ = with_build(os.environ)
+        if environ.get("PYTHONPATH") == os.environ.get("PYTHONPATH") or _is_compiled():
+            import_module(f"chronofact.{name}.__main__").main()
+        else:
+            os.execve(sys.executable, [sys.executable, "-m", f"chronofact.{name}"], environ)  # noqa: S606 - ourselves, with the compiled fold
 
     return run
+
+
+def _is_compiled() -> bool:
+    found = find_spec("chronofact.domain.history")
+    return found is not None and not (found.origin or "").endswith(".py")
 
 
 def topics() -> None:

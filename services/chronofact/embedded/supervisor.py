@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chronofact.embedded.compiled import with_build
 from chronofact.embedded.errors import EmbeddedError
 from chronofact.embedded.folder import DataFolder
 from chronofact.embedded.ports import LOOPBACK
@@ -148,7 +149,7 @@ def service_environ(
         "CHRONOFACT_PROJECTOR_HOST": LOOPBACK,
         **{one.port_option: str(ports[one.name]) for one in SERVICES},
     }
-    return {**defaults, **environ, **ours}
+    return with_build({**defaults, **environ, **ours})
 
 
 def why_not_ready(port: int, timeout_s: float = 2.0) -> str | None:

@@ -1,0 +1,45 @@
+"""The compiled fold and the interpreted one say the same of the same histories."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from chronofact.embedded.compiled import current_build
+
+HISTORIES = 100
+TELL = f"""
+from random import Random
+from tests.property.strategies import PROFILES, random_history
+import chronofact.domain.history as folding
+
+print(folding.__file__.endswith(".py"))
+for profile in PROFILES:
+    for number in range({HISTORIES}):
+        rng = Random(f"compiled {{profile}} {{number}}")
+        history = folding.History()
+        for event in random_history(rng, rng.randint(2, 12), profile):
+            if not history.knows(event.event_id):
+                print(profile, number, sorted(str(tuple(one)) for one in history.apply(event).paintings))
+        outcome = history.take_outcome()
+        labels = sorted((number, str(tuple(label))) for number, label in outcome.labels)
+        print(labels, sorted(outcome.conflicts_now), outcome.conflicts_open, outcome.state_hash.hex())
+"""
+
+
+def told(path: list[str]) -> list[str]:
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.curdir])}
+    run = subprocess.run([sys.executable, "-c", TELL], env=environ, capture_output=True, text=True, check=True)
+    return run.stdout.splitlines()
+
+
+def test_the_compiled_fold_says_the_same() -> None:
+    build = current_build()
+    if build is None:
+        pytest.skip("no C compiler made a build of these sources here")
+    interpreted, compiled = told([]), told([str(build)])
+    assert (interpreted[0], compiled[0]) == ("True", "False")
+    assert compiled[1:] == interpreted[1:]
