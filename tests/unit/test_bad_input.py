@@ -235,3 +235,16 @@ def test_no_refusal_repeats_what_was_sent(writer: WriterInProcess) -> None:
 def test_every_code_of_these_tests_is_of_the_closed_list() -> None:
     codes = {code for _, code, _ in COMMANDS} | {code for _, code in RAW_VALUES} | {one[4] for one in WHOLE}
     assert codes <= CODES.keys()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (assertion(source="chat-17"), "the field is a JSON object"),
+        (assertion(confidence="high"), "the field is a JSON number"),
+        (assertion(cardinality="few"), "the field is one of these words: 'one' or 'many'"),
+        ({**FACT, "type": "asert"}, "type names one of the commands: 'assert', 'activate', 'supersede', 'end'"),
+    ],
+)
+def test_a_refusal_says_what_is_wanted(writer: WriterInProcess, command: dict[str, Any], message: str) -> None:
+    assert writer.post(orjson.dumps(command)).json()["error"]["message"].startswith(message)

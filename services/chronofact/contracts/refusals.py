@@ -16,7 +16,7 @@ _SAYABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _BY_TYPE: Final = {
     "missing": ("field_missing", "the field is required"),
     "extra_forbidden": ("field_unknown", "no command of this type has such a field"),
-    "literal_error": ("field_value", "the field is none of the words that it may be"),
+    "literal_error": ("field_value", "the field is one of these words"),
     "string_too_short": ("field_empty", "the field is empty"),
     "string_too_long": ("field_too_long", "the field is longer than its limit"),
     "too_long": ("supersedes_too_many", "supersedes names at most 100 versions"),
@@ -26,16 +26,27 @@ _BY_TYPE: Final = {
     "less_than_equal": ("confidence_out_of_range", "confidence is between 0 and 1"),
     "finite_number": ("number_not_finite", "NaN and infinities are not JSON numbers"),
     "union_tag_not_found": ("field_missing", "type says which command it is"),
-    "union_tag_invalid": ("type_unknown", "type names no command"),
+    "union_tag_invalid": ("type_unknown", "type names one of the commands"),
 }
+_WANTED: Final = {
+    "string_type": "the field is a JSON string",
+    "float_type": "the field is a JSON number",
+    "bool_type": "the field is true or false",
+    "model_type": "the field is a JSON object",
+    "list_type": "the field is a JSON array",
+}
+_ALLOWED: Final = {"literal_error": "expected", "union_tag_invalid": "expected_tags"}
+"""Where pydantic lists what the field may say; both lists are ours, never the caller's."""
 _SHAPES: Final = frozenset({"model_type", "list_type"})
 _OF_TYPE: Final = frozenset({"union_tag_not_found", "union_tag_invalid"})
 
 
 def refusal_of(error: ValidationError) -> Rejected:
     """The first thing that is wrong, as a refusal."""
-    found = _first(error.errors(include_url=False, include_input=False, include_context=False))
-    code, message = _BY_TYPE.get(found["type"], ("field_type", "the field has the wrong JSON type"))
+    found = _first(error.errors(include_url=False, include_input=False))
+    code, message = _BY_TYPE.get(found["type"], ("field_type", _WANTED.get(found["type"], "is of another JSON type")))
+    if allowed := found.get("ctx", {}).get(_ALLOWED.get(found["type"], "")):
+        message = f"{message}: {allowed}"
     field = "type" if found["type"] in _OF_TYPE else _field(found["loc"])
     return Rejected(code, message, field=field)
 

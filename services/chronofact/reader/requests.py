@@ -67,7 +67,7 @@ async def body_of(request: Request, *, bytes_max: int) -> bytes:
     """
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Rejected("content_type_unsupported", "send application/json, in UTF-8")
+        raise Rejected("content_type_unsupported", "send application/json, in UTF-8", field="Content-Type")
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise Rejected("content_encoding_unsupported", "send the body uncompressed")
     body = bytearray()

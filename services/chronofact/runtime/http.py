@@ -23,6 +23,11 @@ from chronofact.runtime.metrics import Metrics
 RETRY_AFTER_S: Final = "1"
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
+_HTTP_MESSAGES: Final = {
+    "not_found": "no such address; /docs lists them",
+    "method_not_allowed": "the address takes another method; /docs lists them",
+}
+
 
 def create_app(service: str, summary: str, *, health: Health, metrics: Metrics) -> FastAPI:
     """An application with /livez, /readyz, /metrics, /openapi.json and /docs, to add routes to."""
@@ -106,7 +111,7 @@ async def _on_away(_request: Request, error: Exception) -> Response:
 async def _on_http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     code = _HTTP_CODES.get(error.status_code, "parameter_malformed")
-    body = {"error": error_body(Rejected(code, "no such address" if error.status_code == 404 else "not taken here"))}
+    body = {"error": error_body(Rejected(code, _HTTP_MESSAGES.get(code, "the request is not of its form")))}
     return json_response(body, status=error.status_code, headers=error.headers)
 
 

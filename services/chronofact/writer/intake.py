@@ -76,7 +76,7 @@ def has_lines(headers: Headers) -> bool:
         raise Rejected("content_encoding_unsupported", "send the body uncompressed")
     kind, *parameters = (part.strip().lower() for part in headers.get("content-type", "").split(";"))
     if kind not in {JSON, LINES} or any(one not in _CHARSETS for one in parameters):
-        raise Rejected("content_type_unsupported", f"send {JSON} or {LINES}, in UTF-8")
+        raise Rejected("content_type_unsupported", f"send {JSON} or {LINES}, in UTF-8", field="Content-Type")
     return kind == LINES
 
 
