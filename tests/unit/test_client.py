@@ -195,3 +195,19 @@ def test_both_clients_have_the_same_calls() -> None:
         return {name for name in vars(kind) if not name.startswith("_")}
 
     assert calls(Client) == calls(AsyncClient)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), [1, float("inf")], {"a": (None, float("-inf"))}])
+def test_a_number_that_json_lacks_is_refused_and_not_sent_as_null(odd: object) -> None:
+    with serving(Told()) as writer, Client(writer=writer.url) as memory:
+        with pytest.raises(Rejected) as refused:
+            memory.assert_fact("ana", "k", odd, source="s")
+        assert refused.value.code == "number_not_finite"
+        with pytest.raises(Rejected):
+            memory.send([{"type": "assert", "value": odd}])
+    assert writer.asked == []
+
+
+def test_a_refused_argument_is_named() -> None:
+    with Client() as memory, pytest.raises(Rejected, match=r"^valid_to: not an RFC 3339 instant"):
+        memory.assert_fact("ana", "k", 1, source="s", valid_to="2026")

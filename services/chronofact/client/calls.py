@@ -20,7 +20,17 @@ from chronofact.client.answers import (
     page_of,
     result_of,
 )
-from chronofact.client.commands import Command, Source, Supersedes, VersionId, When, assertion, instant_text, said
+from chronofact.client.commands import (
+    Command,
+    Source,
+    Supersedes,
+    VersionId,
+    When,
+    assertion,
+    encoded,
+    instant_text,
+    said,
+)
 from chronofact.client.exchange import Ask, Steps, exchange
 from chronofact.contracts.position import Position
 
@@ -49,7 +59,7 @@ class Calls:
         results: list[Any] = []
         sent: Position | None = None
         while batch := list(islice(pending, BATCH_COMMANDS)):
-            body = yield from self._post_events(orjson.dumps(batch), dry_run=dry_run)
+            body = yield from self._post_events(encoded(batch), dry_run=dry_run)
             before = len(results)
             results += [result_of(result, at) for at, result in enumerate(_results(body), start=before)]
             sent = _further(sent, body.get("position"))
@@ -124,7 +134,11 @@ class Calls:
         reason: str | None = None,
     ) -> Steps[Accepted]:
         """Says that one version supersedes another; ``effective_at`` and ``mode`` default as in semantics §3."""
-        edge = {"new_version_id": str(new), "old_version_id": str(old), "effective_at": instant_text(effective_at)}
+        edge = {
+            "new_version_id": str(new),
+            "old_version_id": str(old),
+            "effective_at": instant_text(effective_at, "effective_at"),
+        }
         return self._about("supersede", subject, key, scope, **edge, mode=mode, reason=reason)
 
     def end(
@@ -138,7 +152,7 @@ class Calls:
         reason: str | None = None,
     ) -> Steps[Accepted]:
         """Says that a version stops holding, with nothing in its place."""
-        ending = {"version_id": str(version_id), "effective_at": instant_text(effective_at)}
+        ending = {"version_id": str(version_id), "effective_at": instant_text(effective_at, "effective_at")}
         return self._about("end", subject, key, scope, **ending, reason=reason)
 
     def revoke(
@@ -176,7 +190,7 @@ class Calls:
             scope,
             left_version_id=str(left),
             right_version_id=str(right),
-            decided_at=instant_text(decided_at),
+            decided_at=instant_text(decided_at, "decided_at"),
             decided_by=decided_by,
             reason=reason,
         )
@@ -208,7 +222,7 @@ class Calls:
             right_version_id=str(right),
             relation=relation,
             newer_version_id=_text(newer),
-            decided_at=instant_text(decided_at),
+            decided_at=instant_text(decided_at, "decided_at"),
             decided_by=decided_by,
             reason=reason,
             llm_call_made=llm_call_made,
@@ -308,7 +322,7 @@ class Calls:
         return self._one(self._command(kind, subject, key, scope, **fields))
 
     def _one(self, command: Command) -> Steps[Accepted]:
-        body = yield from self._post_events(orjson.dumps(command))
+        body = yield from self._post_events(encoded(command))
         accepted = result_of(body, 0)
         if not isinstance(accepted, Accepted):
             raise TypeError("a rejected command was answered with 2xx")
@@ -354,7 +368,7 @@ def _params(**fields: Any) -> list[tuple[str, str]]:
 
 
 def _instants(valid_at: When | None, as_of: When | None) -> list[tuple[str, str]]:
-    return _params(valid_at=instant_text(valid_at), as_of=instant_text(as_of))
+    return _params(valid_at=instant_text(valid_at, "valid_at"), as_of=instant_text(as_of, "as_of"))
 
 
 def _chain(scope: str | Iterable[str] | None) -> list[str]:

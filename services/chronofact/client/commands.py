@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any, Final, TypeAlias
 from uuid import UUID
+
+import orjson
 
 from chronofact.domain.canonical import digest
 from chronofact.domain.errors import Rejected
@@ -61,16 +64,23 @@ class Supersedes:
 
     def as_json(self) -> dict[str, str]:
         """As a command carries it."""
-        return said(version_id=str(self.version_id), effective_at=instant_text(self.effective_at), mode=self.mode)
+        return said(
+            version_id=str(self.version_id),
+            effective_at=instant_text(self.effective_at, "effective_at"),
+            mode=self.mode,
+        )
 
 
-def instant_text(when: When | None) -> str | None:
+def instant_text(when: When | None, field: str | None = None) -> str | None:
     """RFC 3339 in UTC.
 
     Raises:
-        Rejected: ``offset_missing`` for a naive datetime, or what ``parse_instant`` refuses.
+        Rejected: ``offset_missing`` for a naive datetime, or what ``parse_instant`` refuses; names the field.
     """
-    return None if (instant := instant_micros(when)) is None else format_instant(instant)
+    try:
+        return None if (instant := instant_micros(when)) is None else format_instant(instant)
+    except Rejected as refusal:
+        raise refusal if field is None else refusal.at(field) from None
 
 
 def instant_micros(when: When | None) -> int | None:
@@ -92,6 +102,26 @@ def source_of(source: Source | str) -> Source:
 def said(**fields: Any) -> dict[str, Any]:
     """The fields that were given; null and absent mean the same."""
     return {name: field for name, field in fields.items() if field is not None}
+
+
+def encoded(command: Any) -> bytes:
+    """JSON of a command, or of many.
+
+    Raises:
+        Rejected: ``number_not_finite``; a NaN would else go as null, which says something else.
+    """
+    raw = orjson.dumps(command)
+    if b"null" in raw and not _is_finite(command):
+        raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers", field="value")
+    return raw
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_is_finite, value))
 
 
 def assertion(
@@ -118,15 +148,15 @@ def assertion(
         subject=subject,
         scope=scope,
         key=key,
-        valid_from=instant_text(valid_from),
-        valid_to=instant_text(valid_to),
+        valid_from=instant_text(valid_from, "valid_from"),
+        valid_to=instant_text(valid_to, "valid_to"),
         source=source_of(source).as_json(),
         lifecycle=lifecycle,
         supersedes=[edge.as_json() for edge in edges] or None,
         succession=succession,
         cardinality=cardinality,
         confidence=confidence,
-        recorded_at=instant_text(recorded_at),
+        recorded_at=instant_text(recorded_at, "recorded_at"),
         idempotency_key=idempotency_key,
     )
     return {**command, "value": value}

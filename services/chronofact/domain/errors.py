@@ -12,6 +12,10 @@ class Rejected(ValueError):
         self.message = message
         self.field = field
 
+    def __str__(self) -> str:
+        """What is wrong, and in which field."""
+        return self.message if self.field is None else f"{self.field}: {self.message}"
+
     def at(self, field: str) -> Rejected:
         """The same refusal, naming the field it was found in."""
         return Rejected(self.code, self.message, field=field if self.field is None else f"{field}.{self.field}")
