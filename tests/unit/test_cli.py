@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,97 @@ def test_a_history_names_versions_by_their_values(chronofact: Command) -> None:
         assert chronofact("history", "ana", "package_manager", "--reader", reader.url) == 0
     assert "npm, always, by chat-1" in chronofact.out
     assert "version: npm" in chronofact.out
+
+
+def test_the_stack_of_this_folder_answers_where_nothing_says_otherwise(
+    chronofact: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving(Told(value())) as reader:
+        (tmp_path / ".chronofact").mkdir()
+        (tmp_path / ".chronofact/stack.json").write_bytes(orjson.dumps({"writer": None, "reader": reader.url}))
+        assert chronofact("resolve", "ana", "package_manager") == 0
+        monkeypatch.setenv("CHRONOFACT_READER_PORT", "9")
+        assert chronofact("resolve", "ana", "package_manager") == 3
+    assert len(reader.asked) == 1
+
+
+@pytest.mark.parametrize(("content", "code", "said"), [(None, 3, "no stack runs"), ("{", 1, "can't be read")])
+def test_a_folder_that_holds_no_addresses(
+    chronofact: Command, tmp_path: Path, content: str | None, code: int, said: str
+) -> None:
+    folder = tmp_path / "folder"
+    if content is None:
+        folder.write_text("a file")
+    else:
+        folder.mkdir()
+        (folder / "stack.json").write_text(content)
+    assert chronofact("resolve", "ana", "k", "--data", str(folder)) == code
+    assert said in chronofact.err
+
+
+def test_a_wrong_instant_names_its_option(chronofact: Command) -> None:
+    assert chronofact("resolve", "ana", "k", "--as-of", "2026-13-01", "--reader", "http://127.0.0.1:9") == 2
+    assert "--as-of" in chronofact.err
+
+
+def test_nothing_found_is_said(chronofact: Command) -> None:
+    with serving(Told({"facts": [], "cursor": None, "freshness": FRESH}), Told({"conflicts": []})) as reader:
+        assert chronofact("facts", "ana", "--reader", reader.url) == 0
+        assert "no facts of ana in user:self" in chronofact.out
+        assert chronofact("conflicts", "--relation", "open", "--reader", reader.url) == 0
+        assert "no conflicts" in chronofact.out
+    assert ("relation", "OPEN") in reader.asked[1].params
+    with serving(Told(answer("unknown", reason="never_recorded", valid_during=[None, None]))) as reader:
+        assert chronofact("timeline", "ana", "package_manager", "--reader", reader.url) == 1
+    assert "nothing was ever said about package_manager of ana in repo:acme/web" in chronofact.err
+
+
+@pytest.mark.parametrize("service", ["writer", "reader"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("CHRONOFACT_TOKENS_FILE", None),
+        ("CHRONOFACT_TOKENS_FILE", "tokens = 1"),
+        ("CHRONOFACT_SCOPE_KINDS_FILE", "a: b: c"),
+        ("CHRONOFACT_WRITER_PORT", "no number"),
+    ],
+)
+def test_a_service_says_what_is_wrong_with_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, name: str, content: str | None
+) -> None:
+    file = tmp_path / "file.toml"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv(name, content if content == "no number" else str(file))
+    line = [sys.executable, "-m", "chronofact.cli", service]
+    ran = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("chronofact: ")
+    assert (name if content == "no number" else "file.toml") in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("service", ["writer", "reader", "projector"])
+def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, service: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("CHRONOFACT_AUTH", "off")
+        monkeypatch.setenv("CHRONOFACT_KAFKA", "127.0.0.1:9")
+        monkeypatch.setenv("CHRONOFACT_POSTGRES", "postgresql://127.0.0.1:9/none")
+        monkeypatch.setenv(f"CHRONOFACT_{service.upper()}_PORT", str(port))
+        line = [sys.executable, "-m", "chronofact.cli", service]
+        ran = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 1
+    assert f"can't listen at 127.0.0.1:{port}: Address already in use; name another" in ran.stderr
+    assert f"CHRONOFACT_{service.upper()}_PORT" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_an_import_with_nobody_there_says_so_at_once(chronofact: Command, tmp_path: Path) -> None:
+    file = tmp_path / "facts.ndjson"
+    file.write_text("{}")
+    began_s = time.monotonic()
+    assert chronofact("import", str(file), "--writer", "http://127.0.0.1:9") == 3
+    assert "http://127.0.0.1:9 can't be reached" in chronofact.err
+    assert time.monotonic() - began_s < 10

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_DATA = Path(".chronofact")
 SERVICES = ("writer", "projector", "reader")
 LOOK_TIMEOUT_S = 3.0
+_AWAY = "a stack that is up starts it again in seconds; else chronofact up, or set CHRONOFACT_{}"
 
 
 def register(app: typer.Typer) -> None:
@@ -33,8 +34,9 @@ def doctor(
 ) -> None:
     """Look at all that a stack needs, on this machine and of the servers and services; say what helps.
 
-    Ends with 1 when a check failed and with 3 when a service can't be reached. Without --data and CHRONOFACT_* it looks
-    at the stack in ./.chronofact, if one runs there.
+    Ends with 1 when a check failed and with 3 when a service can't be reached.
+
+    Without --data and CHRONOFACT_* it looks at the stack in ./.chronofact, if one runs there.
     """
     checks = list(_checks(data))
     if as_json:
@@ -64,6 +66,9 @@ def _checks(data: Path | None) -> Iterator[Check]:
         state = "skipped" if data is None else "unreachable"
         yield Check("stack", state, nothing, f"chronofact up --data {folder.path}")
         return
+    if "pid" in addresses and not folder.is_taken():
+        gone = f"process {addresses['pid']}, which ran the stack in {folder.path}, has left without stopping it"
+        yield Check("stack", "unreachable", gone, f"chronofact up --data {folder.path}; its data are kept")
     yield _kafka(addresses.get("kafka"), settings)
     yield _postgres(addresses.get("postgres"))
     for name in SERVICES:
@@ -96,7 +101,7 @@ def _kafka(bootstrap: str | None, settings: Settings) -> Check:
     try:
         found = list(faults(topic, admin.state(topic)))
     except Transient as failure:
-        return Check("kafka", "unreachable", f"{failure} at {bootstrap}", "chronofact up, or set CHRONOFACT_KAFKA")
+        return Check("kafka", "unreachable", f"{failure} at {bootstrap}", _AWAY.format("KAFKA"))
     except Unfit as failure:
         found = [failure]
     if found:
@@ -112,7 +117,7 @@ def _postgres(conninfo: str | None) -> Check:
     try:
         found = status(conninfo or "")
     except Transient as failure:
-        return Check("postgres", "unreachable", str(failure), "chronofact up, or set CHRONOFACT_POSTGRES")
+        return Check("postgres", "unreachable", str(failure), _AWAY.format("POSTGRES"))
     except Unfit as failure:
         return Check("postgres", "failed", _bare(failure), failure.remedy)
     if found.changed:

@@ -49,8 +49,8 @@ def import_files(
     """
     for path in files:
         if str(path) != "-" and not path.is_file():
-            raise typer.BadParameter(f"{path} is no file")
-    with Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
+            raise typer.BadParameter(f"{path} is no file", param_hint="FILE")
+    with Target(data=data, writer=writer, tenant=tenant, token=token).patient_client() as client:
         tally = Tally()
         for path in files:
             _import_one(client, path, tally, quiet=json)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
     from chronofact.runtime.config import Settings
 
 DataFolder = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Data folder of a running stack; its addresses lie in it.")
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="Data folder of a running stack; its addresses lie in it. Default: the settings, else ./.chronofact.",
+    ),
 ]
 Writer = Annotated[str | None, typer.Option("--writer", metavar="URL", help="Address of the writer.")]
 Reader = Annotated[str | None, typer.Option("--reader", metavar="URL", help="Address of the reader.")]
@@ -44,6 +51,11 @@ AsOf = Annotated[
     ),
 ]
 
+PATIENCE_S = 3.0
+HERE = Path(".chronofact")
+"""Where ``chronofact up`` keeps a stack unless told otherwise."""
+_LISTENERS = tuple(f"CHRONOFACT_{name}_{part}" for name in ("WRITER", "READER") for part in ("HOST", "PORT"))
+_ELSEWHERE = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", *_LISTENERS)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
@@ -58,28 +70,65 @@ class Target:
     token: str | None = None
 
     def client(self) -> Client:
-        """A client for those addresses: what is said outright, then the data folder, then ``CHRONOFACT_*``."""
+        """A client that waits no longer than somebody at a terminal would."""
         from chronofact.client import Client
 
+        writer, reader = self.addresses()
+        return Client(writer=writer, reader=reader, tenant=self.tenant, token=self.token, patience_s=PATIENCE_S)
+
+    def patient_client(self) -> Client:
+        """A client that outlasts a restart of what is there now.
+
+        Raises:
+            Failure: nothing answers at the writer's address.
+        """
+        from chronofact.client import Client, Unreachable
+        from chronofact.client.shells import WRITER
+
+        writer, reader = self.addresses()
+        writer = writer or WRITER
+        with failures_told():
+            try:
+                _knock(writer)
+            except (OSError, ValueError) as error:
+                raise Unreachable(writer, str(error)) from None
+        return Client(writer=writer, reader=reader, tenant=self.tenant, token=self.token)
+
+    def addresses(self) -> tuple[str | None, str | None]:
+        """Writer and reader: what is said outright, the data folder, ``CHRONOFACT_*``, the stack here."""
         found: Mapping[str, str | None]
         if self.writer is None and self.reader is None:
-            found = configured() if self.data is None else of_stack(self.data)
+            found = _found_or_configured() if self.data is None else of_stack(self.data)
         else:
             found = {"writer": self.writer, "reader": self.reader}  # a command needs the one that it lets you name
-        return Client(
-            writer=url(found.get("writer")), reader=url(found.get("reader")), tenant=self.tenant, token=self.token
-        )
+        return url(found.get("writer")), url(found.get("reader"))
+
+
+def _knock(address: str) -> None:
+    """A connection to where the address points."""
+    found = urlsplit(address)
+    default = 443 if found.scheme == "https" else 80
+    socket.create_connection((found.hostname or "", found.port or default), PATIENCE_S).close()
 
 
 def of_stack(data: Path) -> dict[str, str]:
     """The addresses of the stack that runs in a data folder."""
     try:
         found: dict[str, str] = json.loads((data / "stack.json").read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise Failure(
             f"no stack runs in {data}", code=ExitCode.UNREACHABLE, remedy=f"start one: chronofact up --data {data}"
         ) from None
+    except (OSError, ValueError) as error:
+        raise Failure(f"the addresses of the stack in {data} can't be read: {error}") from None
     return found
+
+
+def _found_or_configured() -> dict[str, str]:
+    """The stack of ./.chronofact answers when one runs there and nothing says otherwise."""
+    if (HERE / "stack.json").exists() and not any(name in os.environ for name in _ELSEWHERE):
+        return of_stack(HERE)
+    return configured()
 
 
 def configured() -> dict[str, str]:
@@ -113,7 +162,7 @@ def url(address: str | None) -> str | None:
     return address if address is None or "://" in address else f"http://{address}"
 
 
-def instant(text: str | None) -> str | None:
+def instant(text: str | None, option: str) -> str | None:
     """An instant option as RFC 3339; a day is its first instant in UTC."""
     if text is None:
         return None
@@ -124,7 +173,7 @@ def instant(text: str | None) -> str | None:
     try:
         parse_instant(spelled)
     except Rejected as refusal:
-        raise typer.BadParameter(f"{text!r} is {refusal.message}") from None
+        raise typer.BadParameter(f"{text!r} is {refusal.message}", param_hint=option) from None
     return spelled
 
 
@@ -136,7 +185,7 @@ def failures_told() -> Iterator[None]:
     try:
         yield
     except (Unreachable, Busy) as error:
-        remedy = "is the stack up? chronofact doctor looks"
+        remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
         raise Failure(str(error), code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Refused as error:
         raise Failure(f"refused: {error}") from None
@@ -152,9 +201,10 @@ def outside_told() -> Iterator[None]:
     try:
         yield
     except Transient as error:
-        raise Failure(f"{error} ({error.code})", code=ExitCode.UNREACHABLE) from None
+        remedy = "is it up, and do CHRONOFACT_KAFKA and CHRONOFACT_POSTGRES name it? chronofact doctor looks"
+        raise Failure(f"{error} ({error.code})", code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Unfit as error:
-        raise Failure(f"{error} ({error.code})", remedy=error.remedy) from None
+        raise Failure(f"{error} ({error.code})") from None
 
 
 def _names_listeners() -> bool:

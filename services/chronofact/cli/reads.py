@@ -21,6 +21,7 @@ from chronofact.cli.options import (
     failures_told,
     instant,
 )
+from chronofact.cli.outcome import Failure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -92,7 +93,8 @@ def facts(
     params = [("subject", subject), *_given(scope=scope, prefix=prefix, limit=limit)]
     with _asking(data, reader, tenant, token) as client:
         body = client.get("/v1/facts", [*params, *_instants(valid_at, as_of)])
-    _show(body, lambda: facts_table(page_of(body).answers), json=json)
+    nothing = None if body["facts"] else f"no facts of {subject} in {scope or 'user:self'}; --scope names another scope"
+    _show(body, lambda: nothing or facts_table(page_of(body).answers), json=json)
 
 
 def history(
@@ -149,9 +151,10 @@ def conflicts(
     """Values that contradict each other, for somebody to settle."""
     from chronofact.cli.render import conflicts_table
 
+    relation = relation and relation.upper()
     with _asking(data, reader, tenant, token) as client:
         body = client.get("/v1/conflicts", _given(subject=subject, key=key, relation=relation, limit=limit))
-    _show(body, lambda: conflicts_table(body["conflicts"]), json=json)
+    _show(body, lambda: conflicts_table(body["conflicts"]) if body["conflicts"] else "no conflicts", json=json)
 
 
 @contextmanager
@@ -163,7 +166,11 @@ def _asking(data: Any, reader: str | None, tenant: str | None, token: str | None
 def _fact_id(client: Client, subject: str, key: str, scope: str | None) -> str:
     """As the reader derives it, who knows the credential's tenant."""
     body = client.get("/v1/resolve", [("subject", subject), ("key", key), *_given(scope=scope)])
-    fact_id: str = body["fact"]["fact_id"]
+    fact = body["fact"]
+    if body["kind"] == "unknown" and body["reason"] == "never_recorded":
+        said = f"nothing was ever said about {fact['key']} of {fact['subject']} in {fact['scope']}"
+        raise Failure(said, remedy="chronofact facts SUBJECT lists what is known; --scope names another scope")
+    fact_id: str = fact["fact_id"]
     return fact_id
 
 
@@ -181,7 +188,7 @@ def _show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> Non
 
 
 def _instants(valid_at: str | None, as_of: str | None) -> Params:
-    return _given(valid_at=instant(valid_at), as_of=instant(as_of))
+    return _given(valid_at=instant(valid_at, "--valid-at"), as_of=instant(as_of, "--as-of"))
 
 
 def _given(**options: object) -> Params:

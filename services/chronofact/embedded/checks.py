@@ -87,7 +87,8 @@ def _folder(data: Path) -> str:
             f"{free_bytes / 2**30:.1f} GiB free at {existing}",
             remedy="free some space, or take another --data folder",
         )
-    return f"{path}, {free_bytes / 2**30:.0f} GiB free"
+    found = path if path.exists() else f"{path}, not made yet"
+    return f"{found}, {free_bytes / 2**30:.0f} GiB free"
 
 
 def _ports(data: Path) -> str:

@@ -19,12 +19,13 @@ from chronofact.projector.loop import Limits, Projector
 from chronofact.projector.parking import ParkingLimit
 from chronofact.projector.serving import HealthServer
 from chronofact.projector.telling import PART, Telling
-from chronofact.runtime.config import Settings
+from chronofact.runtime.config import Settings, settings_or_exit
 from chronofact.runtime.failures import Corruption
 from chronofact.runtime.health import Health
 from chronofact.runtime.lifecycle import stop_on_signals
 from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.serve import CannotListen, listening_or_exit
 
 GC_THRESHOLDS = (20_000, 10, 1_000)
 """Histories live long and leave without a collection (FactCache): looking through them all would only cost time."""
@@ -32,11 +33,11 @@ GC_THRESHOLDS = (20_000, 10, 1_000)
 
 def main() -> None:
     """Run until SIGTERM or SIGINT; leaves with 1 when something is wrong with us."""
-    settings = Settings()
+    settings = settings_or_exit()
     configure_logging("projector", settings.log_level)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    with stop_on_signals() as stopping:
+    with stop_on_signals() as stopping, listening_or_exit("projector"):
         sys.exit(_run(settings, stopping))
 
 
@@ -53,6 +54,8 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
         except (ParkingLimit, Corruption) as fault:
             log.critical("failed", code=type(fault).__name__, message=str(fault))
             return 1
+        except CannotListen:
+            raise
         except Exception as fault:  # noqa: BLE001 - a process's entry: whatever it is, it ends here and loudly
             log.critical("failed", code="fault", message=place_of(fault))
             return 1

@@ -20,25 +20,27 @@ from chronofact.reader.ports import LogEnds, Projections
 from chronofact.reader.service import Reader
 from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, credentials_of
-from chronofact.runtime.config import Settings
+from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
 from chronofact.runtime.metrics import Metrics
-from chronofact.runtime.serve import serve
+from chronofact.runtime.serve import listening_or_exit, serve
 
 
 def main() -> None:
     """Runs the reader until SIGTERM."""
-    settings = Settings()
+    settings = settings_or_exit()
     configure_logging("reader", settings.log_level)
-    kinds = ScopeKinds.load(settings.scope_kinds_file)
-    credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+    with start_or_exit():
+        kinds = ScopeKinds.load(settings.scope_kinds_file)
+        credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-    uvloop.run(run(settings, kinds, credentials))
+    with listening_or_exit("reader"):
+        uvloop.run(run(settings, kinds, credentials))
 
 
 async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -> None:
@@ -53,16 +55,18 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
             asyncio.create_task(watch.run()),
             asyncio.create_task(watch_projections(store, health, POSTGRES)),
         ]
-        await serve(
-            app,
-            host=settings.reader_host,
-            port=settings.reader_port,
-            health=health,
-            stopping=stopping,
-            drain_timeout_s=settings.drain_timeout_s,
-        )
-        await stop_all(watching)
-        await store.close()
+        try:
+            await serve(
+                app,
+                host=settings.reader_host,
+                port=settings.reader_port,
+                health=health,
+                stopping=stopping,
+                drain_timeout_s=settings.drain_timeout_s,
+            )
+        finally:
+            await stop_all(watching)
+            await store.close()
 
 
 def build_app(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -139,6 +141,16 @@ def settings_or_exit() -> Settings:
     except (OSError, SettingsError, tomllib.TOMLDecodeError) as error:
         sys.stderr.write(f"chronofact: {error}\n")
     sys.exit(_USAGE)
+
+
+@contextmanager
+def start_or_exit() -> Iterator[None]:
+    """What is wrong with the files that the settings name ends the process with code 2, on stderr."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"chronofact: {error}\n")
+        sys.exit(_USAGE)
 
 
 def is_loopback(host: str) -> bool:

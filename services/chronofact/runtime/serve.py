@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,11 +27,29 @@ class _Server(uvicorn.Server):
         yield
 
 
+class CannotListen(OSError):
+    """The address is taken, or not ours to take."""
+
+    def __init__(self, host: str, port: int, why: str) -> None:
+        super().__init__(f"can't listen at {host}:{port}: {why}")
+
+
+@contextmanager
+def listening_or_exit(service: str) -> Iterator[None]:
+    """An address that can't be listened at ends the process with code 1, on stderr."""
+    try:
+        yield
+    except CannotListen as error:
+        variable = f"CHRONOFACT_{service.upper()}"
+        sys.stderr.write(f"chronofact: {error}; name another by {variable}_HOST and {variable}_PORT\n")
+        sys.exit(1)
+
+
 async def serve(
     app: FastAPI, *, host: str, port: int, health: Health, stopping: asyncio.Event, drain_timeout_s: float
 ) -> None:
     """Serves until ``stopping`` is set; readiness goes first, then new connections, then what was taken is finished."""
-    listener = socket.create_server((host, port), family=_family(host), backlog=2_048)
+    listener = _listener(host, port)
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -50,6 +70,13 @@ async def serve(
     log.info("stopping")
     server.should_exit = True
     await serving
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=_family(host), backlog=2_048)
+    except OSError as error:
+        raise CannotListen(host, port, os.strerror(error.errno) if error.errno else str(error)) from None
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -16,14 +16,14 @@ from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.kafka.admin import Admin, check
 from chronofact.kafka.producer import LogProducer
 from chronofact.runtime.auth import Credentials, credentials_of
-from chronofact.runtime.config import Settings, settings_or_exit
+from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
 from chronofact.runtime.memory import settle_memory
 from chronofact.runtime.metrics import Metrics
-from chronofact.runtime.serve import serve
+from chronofact.runtime.serve import listening_or_exit, serve
 from chronofact.writer.accept import Acceptor
 from chronofact.writer.http import Events, add_events
 from chronofact.writer.intake import Bodies
@@ -36,11 +36,13 @@ def main() -> None:
     """Runs the writer until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("writer", settings.log_level)
-    kinds = ScopeKinds.load(settings.scope_kinds_file)
-    acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
-    credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+    with start_or_exit():
+        kinds = ScopeKinds.load(settings.scope_kinds_file)
+        acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
+        credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     settle_memory()
-    uvloop.run(run(settings, acceptor, credentials))
+    with listening_or_exit("writer"):
+        uvloop.run(run(settings, acceptor, credentials))
 
 
 async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) -> None:
