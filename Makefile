@@ -26,6 +26,7 @@ $(STAMPS)/python:
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/dependencies: $(LOCK) | $(STAMPS)/python
+	@echo "Installing all that $(LOCK) names into $(VENV); the first time takes a minute or some."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
 	@touch $@
 
