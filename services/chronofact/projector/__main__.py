@@ -27,7 +27,7 @@ from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import CannotListen, listening_or_exit
 
-GC_THRESHOLDS = (20_000, 10, 1_000)
+GC_THRESHOLDS = (100_000, 10, 10_000)
 """Histories live long and leave without a collection (FactCache): looking through them all would only cost time."""
 
 
