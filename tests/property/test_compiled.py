@@ -15,8 +15,17 @@ TELL = f"""
 from random import Random
 from tests.property.strategies import PROFILES, random_history
 import chronofact.domain.history as folding
+from chronofact.domain.canonical import canonical
+from chronofact.domain.errors import Rejected
 
 print(folding.__file__.endswith(".py"))
+for value in (True, 1, 1.0, -0.0, 2.5, 2**53, 2**53 + 1, -(2**53) - 1, 2**64, 10**16, 10**20, 10**21, 10**400, 1e16, 1e21,
+              5e-324, 1.7976931348623157e308, float("nan"), float("-inf"), [2**53 + 1, 0.1], {{"b": 2**53 + 1}}, chr(0xD800),
+              {{chr(0x1F600): 1, chr(0xFB33): 10**17, "a": None}}):
+    try:
+        print(canonical(value))
+    except Rejected as refused:
+        print(refused.code)
 for profile in PROFILES:
     for number in range({HISTORIES}):
         rng = Random(f"compiled {{profile}} {{number}}")

@@ -75,7 +75,7 @@ def _check_plain(value: Json, depth: int) -> bool:
         if depth >= DEPTH_MAX:
             raise Rejected("nesting_too_deep", f"values nest at most {DEPTH_MAX} deep")
         return _check_parts(value, depth + 1)  # type: ignore[arg-type]
-    return _check_number(value)  # type: ignore[arg-type]
+    return _check_number(value)
 
 
 def _check_parts(parts: list[Json] | dict[str, Json], depth: int) -> bool:
@@ -91,11 +91,12 @@ def _check_parts(parts: list[Json] | dict[str, Json], depth: int) -> bool:
     return plain
 
 
-def _check_number(number: float) -> bool:
+def _check_number(number: Json) -> bool:
+    # not typed as a float: compiled, that would round an integer before it is looked at
     if isinstance(number, int):
         check_integer(number)
         return True
-    if not math.isfinite(number):
+    if isinstance(number, float) and not math.isfinite(number):
         raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")
     return False
 
