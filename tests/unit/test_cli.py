@@ -98,6 +98,10 @@ def test_a_refusal_is_said_with_its_code(chronofact: Command) -> None:
     with serving(refusal) as reader:
         assert chronofact("facts", "ana", "--reader", reader.url) == 1
     assert "role_missing" in chronofact.err
+    unknown = Told({"error": {"code": "token_missing", "message": "send the header", "field": None}}, 401)
+    with serving(unknown) as reader:
+        assert chronofact("facts", "ana", "--reader", reader.url) == 1
+    assert "--token" in chronofact.err
 
 
 def claim(name: str, held: Any) -> dict[str, Any]:

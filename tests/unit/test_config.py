@@ -68,3 +68,11 @@ def test_settings_are_frozen() -> None:
     settings = Settings()
     with pytest.raises(ValidationError, match="frozen"):
         settings.kafka = "elsewhere:9092"  # type: ignore[misc]
+
+
+def test_a_variable_spelt_almost_as_a_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONOFACT_READER_SERVICE_HOST", "10.0.0.1")  # what an orchestrator adds
+    Settings()
+    monkeypatch.setenv("CHRONOFACT_REDAER_PORT", "9")
+    with pytest.raises(ValueError, match="CHRONOFACT_REDAER_PORT is no setting; CHRONOFACT_READER_PORT is"):
+        Settings()

@@ -188,7 +188,8 @@ def failures_told() -> Iterator[None]:
         remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
         raise Failure(str(error), code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Refused as error:
-        raise Failure(f"refused: {error}") from None
+        token = "give a token by --token or CHRONOFACT_TOKEN" if error.code.startswith("token_") else None
+        raise Failure(f"refused: {error}", remedy=token) from None
     except Rejected as error:
         raise Failure(f"{error.field or 'argument'}: {error.message} ({error.code})", code=ExitCode.USAGE) from None
 

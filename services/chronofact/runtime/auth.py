@@ -92,7 +92,8 @@ class TokenCredentials:
         try:
             listed = [_Token.model_validate(one) for one in _read(path)["tokens"]]
         except ValidationError as error:
-            raise ValueError(f"{path}: {error.errors(include_input=False, include_url=False)[0]['msg']}") from None
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise ValueError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path}: not a file with a list of tokens") from error
         found: dict[bytes, tuple[UUID | None, frozenset[Role], tuple[str, ...]]] = {}
@@ -100,7 +101,11 @@ class TokenCredentials:
             if (one.tenant is None) != (Role.SERVICE in one.roles):
                 raise ValueError(f"{path}: a token names its tenant, unless it is a service's, which names none")
             tenant_id = None if one.tenant is None else _tenant_id(one.tenant)
-            found[bytes.fromhex(one.sha256)] = tenant_id, one.roles, tuple(map(normalise_scope, one.scopes))
+            try:
+                scopes = tuple(map(normalise_scope, one.scopes))
+            except Rejected as refusal:
+                raise ValueError(f"{path}: scopes: {refusal.message}") from None
+            found[bytes.fromhex(one.sha256)] = tenant_id, one.roles, scopes
         return cls(found)
 
     def caller(self, authorization: str | None, tenant: str | None) -> Caller:

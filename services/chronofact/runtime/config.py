@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -16,11 +16,13 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
     TomlConfigSettingsSource,
 )
 
 _USAGE: Final = 2
+_ALMOST: Final = 0.85
+_FURTHER: Final = ("config", "cache", "tenant", "token", "soak_s")
+"""Variables that are read elsewhere than in Settings."""
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]
@@ -121,13 +123,29 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is said outright, then the environment, then the file."""
+        """What is said outright, then the environment, then the file.
+
+        Raises:
+            FileNotFoundError: CHRONOFACT_CONFIG names no file.
+            ValueError: a variable is spelt almost as a setting is.
+        """
+        _check_spelling(os.environ, settings_cls)
         path = os.environ.get("CHRONOFACT_CONFIG")
         if path is None:
             return init_settings, env_settings
         if not Path(path).is_file():
             raise FileNotFoundError(f"CHRONOFACT_CONFIG names {path}, which is no file")
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(path))
+
+
+def _check_spelling(names: Iterable[str], settings: type[BaseSettings]) -> None:
+    """Variables that are far from every setting pass: an orchestrator may add some of its own."""
+    known = [*settings.model_fields, *_FURTHER]
+    for name in sorted(names):
+        word = name.removeprefix("CHRONOFACT_").lower()
+        if name.startswith("CHRONOFACT_") and word not in known:
+            for meant in get_close_matches(word, known, n=1, cutoff=_ALMOST):
+                raise ValueError(f"{name} is no setting; CHRONOFACT_{meant.upper()} is")
 
 
 def settings_or_exit() -> Settings:
@@ -138,7 +156,7 @@ def settings_or_exit() -> Settings:
         for found in error.errors(include_url=False, include_input=False):
             name = "".join(f"CHRONOFACT_{part}".upper() for part in found["loc"][:1])
             sys.stderr.write(f"chronofact: {name}: {found['msg']}\n" if name else f"chronofact: {found['msg']}\n")
-    except (OSError, SettingsError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         sys.stderr.write(f"chronofact: {error}\n")
     sys.exit(_USAGE)
 
