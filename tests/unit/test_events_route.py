@@ -117,6 +117,8 @@ def test_a_dry_run_tells_the_ids_and_publishes_nothing(writer: WriterInProcess) 
     assert (tried.status_code, tried.json()["position"], writer.events()) == (200, None, [])
     assert writer.send(assertion()).json()["version_id"] == tried.json()["version_id"]
     assert writer.send([assertion()], query="?dry_run=1").json()["position"] is None
+    twice = writer.send(assertion(), query="?dry_run=true&dry_run=false")
+    assert (twice.status_code, twice.json()["error"]["field"]) == (400, "dry_run")
 
 
 def test_an_empty_array_is_no_fault(writer: WriterInProcess) -> None:

@@ -96,7 +96,10 @@ def is_dry_run(query: QueryParams) -> bool:
     """
     if set(query) - {"dry_run"}:
         raise Rejected("parameter_unknown", "this call has the parameter dry_run only")
-    found = _STATEMENTS.get(query.get("dry_run", "false").lower())
+    said = query.getlist("dry_run") or ["false"]
+    if len(said) > 1:
+        raise Rejected("parameter_malformed", "dry_run is given twice", field="dry_run")
+    found = _STATEMENTS.get(said[0].lower())
     if found is None:
         raise Rejected("parameter_malformed", "dry_run is true or false", field="dry_run")
     return found
