@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -211,3 +212,8 @@ def test_a_number_that_json_lacks_is_refused_and_not_sent_as_null(odd: object) -
 def test_a_refused_argument_is_named() -> None:
     with Client() as memory, pytest.raises(Rejected, match=r"^valid_to: not an RFC 3339 instant"):
         memory.assert_fact("ana", "k", 1, source="s", valid_to="2026")
+
+
+def test_a_folder_without_a_stack_says_how_to_start_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="chronofact up --data"):
+        Client.of_stack(tmp_path)

@@ -127,6 +127,12 @@ class TestUnit:
 
 
 class TestFolder:
+    def test_a_new_folder_is_no_part_of_a_git_tree(self, tmp_path: Path) -> None:
+        DataFolder(tmp_path / "new").make()
+        assert (tmp_path / "new/.gitignore").read_text() == "*\n"
+        DataFolder(tmp_path).make()
+        assert not (tmp_path / ".gitignore").exists()
+
     def test_has_one_owner(self, tmp_path: Path) -> None:
         first, second = DataFolder(tmp_path), DataFolder(tmp_path)
         first.take()

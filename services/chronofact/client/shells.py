@@ -54,7 +54,10 @@ class _Shell:
         Raises:
             FileNotFoundError: No stack runs there.
         """
-        addresses = json.loads((Path(data) / "stack.json").read_text(encoding="utf-8"))
+        try:
+            addresses = json.loads((Path(data) / "stack.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise FileNotFoundError(f"no stack runs in {data}; start one: chronofact up --data {data}") from None
         return cls(writer=addresses["writer"], reader=addresses["reader"], **options)
 
     @property

@@ -59,9 +59,12 @@ class DataFolder:
         self._lock_fd = lock
 
     def make(self) -> None:
-        """Make the folder and its logs."""
+        """Make the folder and its logs; a new one keeps itself out of the git tree that it may lie in."""
+        is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            if is_new:
+                (self.path / ".gitignore").write_text("*\n")
             self.logs.mkdir(exist_ok=True)
         except OSError as error:
             raise EmbeddedError(
