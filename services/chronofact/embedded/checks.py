@@ -94,7 +94,8 @@ def _folder(data: Path) -> str:
 def _ports(data: Path) -> str:
     folder = DataFolder(data)
     if folder.is_taken():
-        return f"held by the stack of process {folder.owner()}"
+        owner = folder.owner()
+        return f"held by the stack of process {owner}" if owner else "held by a stack that is just stopping"
     remembered: dict[str, int] = folder.read("ports.json")
     taken = [f"{name} {port}" for name, port in remembered.items() if not is_free(port)]
     if taken:
