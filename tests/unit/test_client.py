@@ -217,3 +217,15 @@ def test_a_refused_argument_is_named() -> None:
 def test_a_folder_without_a_stack_says_how_to_start_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="chronofact up --data"):
         Client.of_stack(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
+async def test_this_machine_is_asked_without_the_proxy(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for spelt in ("127.0.0.1", "localhost"):
+        with serving(Told(value())) as reader:
+            address = reader.url.replace("127.0.0.1", spelt)
+            with Client(reader=address, patience_s=0) as memory:
+                memory.resolve("ana", "package_manager")
+            async with AsyncClient(reader=address, patience_s=0) as memory:
+                await memory.resolve("ana", "package_manager")

@@ -138,12 +138,14 @@ def _service(name: str, address: str | None) -> Check:
     import httpx
 
     from chronofact.cli.options import url
+    from chronofact.client.shells import DIRECT
     from chronofact.embedded.checks import Check
 
     if address is None:
         return Check(name, "skipped", "not part of this stack")
     try:
-        answer = httpx.get(f"{url(address)}/readyz", timeout=LOOK_TIMEOUT_S)
+        with httpx.Client(timeout=LOOK_TIMEOUT_S, mounts=DIRECT) as http:
+            answer = http.get(f"{url(address)}/readyz")
     except httpx.HTTPError as error:
         return Check(name, "unreachable", f"no answer at {address}: {error}", f"chronofact up, or chronofact {name}")
     if answer.is_success:

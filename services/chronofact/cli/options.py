@@ -105,10 +105,13 @@ class Target:
 
 
 def _knock(address: str) -> None:
-    """A connection to where the address points."""
+    """A connection to an address of this machine; others may lie behind a proxy."""
+    from chronofact.runtime.config import is_loopback
+
     found = urlsplit(address)
     default = 443 if found.scheme == "https" else 80
-    socket.create_connection((found.hostname or "", found.port or default), PATIENCE_S).close()
+    if found.hostname and is_loopback(found.hostname):
+        socket.create_connection((found.hostname, found.port or default), PATIENCE_S).close()
 
 
 def of_stack(data: Path) -> dict[str, str]:

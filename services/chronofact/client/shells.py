@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 WRITER: Final = "http://127.0.0.1:8080"
 READER: Final = "http://127.0.0.1:8081"
+DIRECT: Final = {"all://127.0.0.1": None, "all://localhost": None, "all://[::1]": None}
+"""This machine is never asked through the proxy that the environment names: it would look at itself."""
 
 
 class _Shell:
@@ -112,7 +114,7 @@ class Client(_Shell):
 
     @cached_property
     def _http(self) -> httpx.Client:
-        return httpx.Client(headers=self._headers, timeout=self._timeout_s)
+        return httpx.Client(headers=self._headers, timeout=self._timeout_s, mounts=DIRECT)
 
     send = _Blocking(Calls.send)
     send_lines = _Blocking(Calls.send_lines)
@@ -167,7 +169,7 @@ class AsyncClient(_Shell):
 
     @cached_property
     def _http(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(headers=self._headers, timeout=self._timeout_s)
+        return httpx.AsyncClient(headers=self._headers, timeout=self._timeout_s, mounts=DIRECT)
 
     send = _Awaiting(Calls.send)
     send_lines = _Awaiting(Calls.send_lines)

@@ -18,6 +18,6 @@ class FolderInUseError(EmbeddedError):
         owner = f"process {pid}" if pid else "another process"
         super().__init__(
             f"{folder} is in use by {owner}",
-            remedy="stop it with `chronofact down --data ...`, or take another folder",
+            remedy=f"stop it with `chronofact down --data {folder}`, or take another folder",
         )
         self.pid = pid
