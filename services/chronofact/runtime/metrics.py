@@ -109,12 +109,6 @@ METRICS: Final = (
     Metric(
         "chronofact_reader_stale_total", "counter", ("reader",), "Answers that said stale: waits that were not enough."
     ),
-    Metric(
-        "chronofact_reader_tail_events_total",
-        "counter",
-        ("reader",),
-        "Unread events folded over the projection for an answer.",
-    ),
 )
 
 
