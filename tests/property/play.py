@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chronofact.domain.events import Event, FactAsserted
+from chronofact.domain.events import Event, FactAsserted, Lifecycle
 from chronofact.domain.history import History, Outcome
 from chronofact.domain.labels import Label
-from tests.property.oracle import OAnswer, OLog, State, answer_at, conflicts, fold, instants, known_by, labels
+from tests.property.oracle import (
+    OAnswer,
+    OLog,
+    State,
+    answer_at,
+    conflicts,
+    fold,
+    instants,
+    known_by,
+    labels,
+    superseded_by,
+    supersedes,
+)
 from tests.property.oracle import system_times as times_of
 from tests.property.painted import Canvas, overlaps
 from tests.property.strategies import GRID, STEP
@@ -129,12 +141,26 @@ def wrong_state(played: Play, log: OLog) -> list[str]:
     if {v: str(label.lifecycle) for v, label in said.items()} != labels(state):
         have = {short_id(v): str(label.lifecycle) for v, label in sorted(said.items())}
         found.append(f"labels {have}, should be { {short_id(v): name for v, name in labels(state).items()} }")
+    found += wrong_edge_labels(said, state)
     merged = {v: label.merged_into_id for v, label in said.items() if label.merged_into_id is not None}
     if merged != {v: into for v, into in state.merged.items() if state.versions[v].is_ever_active}:
         found.append(f"merged {[(short_id(a), short_id(b)) for a, b in merged.items()]}")
     confidence = {v: label.confidence for v, label in said.items() if state.versions[v].is_ever_active}
     if confidence != {v: state.versions[v].confidence for v in confidence}:
         found.append(f"confidence {[(short_id(v), given) for v, given in confidence.items()]}")
+    return found
+
+
+def wrong_edge_labels(said: Mapping[bytes, Label], state: State) -> list[str]:
+    """Where a label names another version than the one it supersedes, or one that does not supersede it."""
+    found = []
+    old = supersedes(state)
+    for version_id, label in sorted(said.items()):
+        if label.supersedes_id != old.get(version_id):
+            found.append(f"{short_id(version_id)} supersedes {short_id(label.supersedes_id)}")
+        new = superseded_by(state, version_id) if label.lifecycle is Lifecycle.SUPERSEDED else {None}
+        if label.superseded_by_id not in new:
+            found.append(f"{short_id(version_id)} superseded by {short_id(label.superseded_by_id)}")
     return found
 
 

@@ -48,6 +48,12 @@ def over(number: int, effective_at: int | None = None, mode: Mode | None = None)
 
 
 FOUND: dict[str, list[Happening]] = {
+    "an edge said before what it names": [claim(1, "A", 20, None, over(2)), claim(2, "B", 10)],
+    "what was said outright against a later start": [
+        claim(2, "A", 50, None, over(3, None, Mode.OVERRIDE)),
+        automatic(3, "B", 60),
+        automatic(4, "B", 70),
+    ],
     "an unadmitted proposal's confidence": [
         claim(1, "C", 30, 80),
         claim(1, "C", 30, 80, lifecycle=Lifecycle.PROPOSED, confidence=0.8),

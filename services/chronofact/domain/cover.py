@@ -113,37 +113,44 @@ def _reaching_group(
                 yield source, within, False
 
 
-def coverer(standing: Standing, version: Version) -> bytes | None:
+def coverer(standing: Standing, knots: Mapping[Version, Knot], version: Version) -> bytes | None:
     """The id of what covers it on to its end, of several the one whose edge takes effect first; kept in the version."""
     if version.coverer is None:
-        version.coverer = _look_for_coverer(standing, version)
+        version.coverer = _look_for_coverer(standing, knots.get(version), version)
     return version.coverer[1] if version.coverer else None
 
 
-def _look_for_coverer(standing: Standing, version: Version) -> tuple[int, bytes] | None:
+def _look_for_coverer(standing: Standing, knot: Knot | None, version: Version) -> tuple[int, bytes] | None:
     instant = version.end - 1
+    inside = () if knot is None else knot.coverers(standing, version, instant)
     seen = {version}
     level = [version]
     found: list[tuple[int, bytes]] = []
     while level and not found:
         further: list[Version] = []
         for at in level:
-            for source, is_stated, start in _effective_at(standing, at, instant):
-                if source in seen:
+            for source, is_stated, start in _effective_at(standing, knot, at, instant, is_first=at is version):
+                if source is version:
                     continue
-                seen.add(source)
-                further.append(source)
                 covers = source.capable and (is_stated or at is version) and not version.is_kept_against(source)
+                if knot is not None and source in knot:
+                    covers = source in inside
                 if covers and not contains(source.excluded(), instant):
                     found.append((start, source.id))
+                if source not in seen:
+                    seen.add(source)
+                    further.append(source)
         level = further
     return min(found, default=None)
 
 
-def _effective_at(standing: Standing, at: Version, instant: int) -> Iterator[tuple[Version, bool, int]]:
+def _effective_at(
+    standing: Standing, knot: Knot | None, at: Version, instant: int, *, is_first: bool
+) -> Iterator[tuple[Version, bool, int]]:
     """Edges into a version that have effect at an instant: source, whether stated, since when.
 
-    Of the automatic ones only as many as it takes to meet one that can cover, apart from decisions.
+    Of the automatic ones to the first only those that start no later than one that covers it, apart from decisions and
+    its knot; to others all, since what states an edge to one of them covers too.
     """
     if at.group is not None:
         for source, ((start, _),), is_stated in _reaching_group(standing, at.group, ((instant, instant + 1),)):
@@ -155,11 +162,12 @@ def _effective_at(standing: Standing, at: Version, instant: int) -> Iterator[tup
             if start <= instant < end:
                 yield edge.src, True, start
     if standing.is_single:
+        enough = instant
         for source in automatic_above(standing, at):
             start, end = automatic_effect(source)
-            if start > instant:
+            if start > enough:
                 return
             if instant < end and not source.has_stated(at):
                 yield source, False, start
-                if source.capable and not source.pairs:
-                    return
+                if is_first and source.capable and not source.pairs and (knot is None or source not in knot):
+                    enough = start

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chronofact.domain.affected import affected_by
 from chronofact.domain.cover import covered, gained_from
-from chronofact.domain.events import ConflictResolved, FactEnded, FactRevoked
+from chronofact.domain.events import ConflictResolved, FactActivated, FactAsserted, FactEnded, FactRevoked
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.knots import knots_of
 from chronofact.domain.labels import Label, label_of
@@ -145,6 +145,9 @@ class History:
             affected = self._affected(event, changed, is_new=no is not None)
             strokes = self._draw(affected, self._newcomer(affected) if no else None)
             self._relabel.update(affected)
+            if isinstance(event.what, FactAsserted | FactActivated):
+                # what pointed at a version before it was known or active supersedes it now
+                self._relabel.update(edge.src for version in changed for edge in version.ins)
         paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
         return Change(self.event_seq, self.recorded_at, no, paintings)
 
@@ -153,7 +156,7 @@ class History:
         labels = []
         for version in self._relabel:
             if version.no:
-                label = label_of(self.standing, version)
+                label = label_of(self.standing, self._knots, version)
                 if self._labels.get(version.no) != label:
                     self._labels[version.no] = label
                     labels.append((version.no, label))

@@ -36,6 +36,10 @@ class Knot:
             self._covered = self._weigh(standing)
         return self._covered
 
+    def coverers(self, standing: Standing, version: Version, instant: int) -> set[Version]:
+        """The members that cover the version at the instant."""
+        return {new for new, olds in self._covers_at(standing, instant).items() if version in olds}
+
     def forget(self) -> None:
         """Something that the members' covers depend on has changed."""
         self._covered = None
@@ -44,7 +48,7 @@ class Knot:
         spans: dict[Version, Spans] = {}
         bounds = sorted(self._bounds(standing))
         for start, end in pairwise(bounds):
-            for version in self._covered_at(standing, start):
+            for version in _all(self._covers_at(standing, start).values()):
                 spans[version] = union(spans.get(version, ()), ((start, end),))
         return spans
 
@@ -61,7 +65,7 @@ class Knot:
                 bounds.update((a, b))
         return {bound for bound in bounds if NEG <= bound <= POS}
 
-    def _covered_at(self, standing: Standing, instant: int) -> set[Version]:
+    def _covers_at(self, standing: Standing, instant: int) -> dict[Version, set[Version]]:
         stated, automatic = self._effective(standing, instant)
         able = [v for v in self.members if v.capable and not contains(v.excluded(), instant)]
         covers: dict[Version, set[Version]] = {}
@@ -78,7 +82,7 @@ class Knot:
         for new in able:
             covers[new] |= implied[new]
         component = components(covers, lambda at: covers.get(at, ()))
-        return {old for new in able for old in covers[new] if component.get(old, old) != component[new]}
+        return {new: {old for old in covers[new] if component.get(old, old) != component[new]} for new in able}
 
     def _effective(
         self, standing: Standing, instant: int
@@ -97,6 +101,10 @@ class Knot:
                 automatic[version] = _grouped(old for old in earlier if old not in said) & self.members
             stated[version] &= self.members
         return stated, automatic
+
+
+def _all(sets: Iterable[set[Version]]) -> set[Version]:
+    return {version for versions in sets for version in versions}
 
 
 def _grouped(versions: Iterable[Version]) -> set[Version]:

@@ -8,6 +8,9 @@ from chronofact.domain.cover import coverer
 from chronofact.domain.events import Lifecycle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chronofact.domain.knots import Knot
     from chronofact.domain.standing import Standing, Version
 
 
@@ -21,21 +24,21 @@ class Label(NamedTuple):
     confidence: float | None
 
 
-def label_of(standing: Standing, version: Version) -> Label:
+def label_of(standing: Standing, knots: Mapping[Version, Knot], version: Version) -> Label:
     """The label of an asserted version."""
-    lifecycle, superseded_by = _lifecycle(standing, version)
+    lifecycle, superseded_by = _lifecycle(standing, knots, version)
     supersedes = _supersedes(version) if version.outs else None
     merged = version.merged_into.id if version.merged_into else None
     return Label(lifecycle, supersedes, superseded_by, merged, version.confidence)
 
 
-def _lifecycle(standing: Standing, version: Version) -> tuple[Lifecycle, bytes | None]:
+def _lifecycle(standing: Standing, knots: Mapping[Version, Knot], version: Version) -> tuple[Lifecycle, bytes | None]:
     if version.revoked:
         return Lifecycle.REVOKED, None
     if not version.active:
         return Lifecycle.PROPOSED, None
     if version.covered and version.covered[-1][1] == version.end:
-        return Lifecycle.SUPERSEDED, coverer(standing, version)
+        return Lifecycle.SUPERSEDED, coverer(standing, knots, version)
     return Lifecycle.ACTIVE, None
 
 

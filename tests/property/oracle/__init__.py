@@ -1,6 +1,16 @@
 """A brute-force reading of semantics.md §3 and §4, for tests alone: obvious over fast, and a stranger to the product."""
 
-from .answers import OAnswer, answer_at, conflicts, dangling_edges, instants, labels, resolve
+from .answers import (
+    OAnswer,
+    answer_at,
+    conflicts,
+    dangling_edges,
+    instants,
+    labels,
+    resolve,
+    superseded_by,
+    supersedes,
+)
 from .covering import covers_at, eligible_at, excluded_at
 from .log import counted, known_by, system_times
 from .relations import pending_review
@@ -52,6 +62,8 @@ __all__ = [
     "rectangles",
     "resolve",
     "stretches",
+    "superseded_by",
+    "supersedes",
     "system_times",
     "valid_during",
 ]

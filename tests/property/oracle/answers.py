@@ -63,6 +63,24 @@ def labels(state: State) -> dict[bytes, str]:
     return {version.version_id: _label(state, version) for version in state.versions.values()}
 
 
+def supersedes(state: State) -> dict[bytes, bytes]:
+    """Of a version's stated edges that apply the old end of the one with the earliest effect, ties lowest id."""
+    found: dict[bytes, tuple[bool, int, bytes]] = {}
+    for said in state.said:
+        if said.new != said.old and _is_ever_active(state, said.new) and _is_ever_active(state, said.old):
+            at = state.versions[said.new].valid_from if said.effective_at is None else said.effective_at
+            candidate = (at is not None, at or 0, said.old)
+            found[said.new] = min(candidate, found.get(said.new, candidate))
+    return {new: old for new, (_, _, old) in found.items()}
+
+
+def superseded_by(state: State, version_id: bytes) -> set[bytes]:
+    """What covers a version at the last instant of its interval; any of them may be named."""
+    version = state.versions[version_id]
+    inside = [t for t in instants(state) if lies_in(t, version.valid_from, version.end)]
+    return {n for n, m in covers_at(state, inside[-1]) if m == version_id}
+
+
 def instants(state: State) -> list[int]:
     """One instant of every elementary stretch of valid time: before the first bound, and each bound."""
     bounds = state.bounds()
