@@ -27,15 +27,21 @@ DEATHS_AT_START_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service, run as `python -m chronofact.<name>`; `port_option` tells it where to listen."""
+    """A service, run as `python -m chronofact.<part>`; `port_option` tells it where to listen."""
 
-    name: str
+    part: str
     port_option: str
+    number: int = 1
+
+    @property
+    def name(self) -> str:
+        """What it is called here: the first of its part by the part alone."""
+        return self.part if self.number == 1 else f"{self.part}-{self.number}"
 
     @property
     def module(self) -> str:
         """What is run."""
-        return f"chronofact.{self.name}"
+        return f"chronofact.{self.part}"
 
     @property
     def exists(self) -> bool:
@@ -50,6 +56,7 @@ class Service:
 SERVICES = (
     Service("writer", "CHRONOFACT_WRITER_PORT"),
     Service("projector", "CHRONOFACT_PROJECTOR_PORT"),
+    Service("projector", "CHRONOFACT_PROJECTOR_PORT", 2),
     Service("reader", "CHRONOFACT_READER_PORT"),
 )
 
@@ -61,7 +68,9 @@ class Supervisor:
         self._stack = stack
         self._report = report
         self._environ = service_environ(stack.folder, addresses, stack.ports, environ)
-        self.services = tuple(service for service in SERVICES if service.exists)
+        # a second of a part is for a second core; projectors share the partitions
+        cores = os.cpu_count() or 1
+        self.services = tuple(service for service in SERVICES if service.exists and service.number <= cores)
         self._units = {one.name: Unit(one.name, self._launcher(one)) for one in self.services}
 
     def _launcher(self, service: Service) -> _Launch:
@@ -70,10 +79,15 @@ class Supervisor:
             name=service.name,
             arguments=[sys.executable, "-m", service.module],
             log=folder.logs / f"{service.name}.log",
-            environ=self._environ,
+            environ=self._environ | self._own(service),
             stop_timeout_s=STOP_TIMEOUT_S,
         )
         return _Launch(command, folder)
+
+    def _own(self, service: Service) -> dict[str, str]:
+        """What differs between two of one part."""
+        own = {service.port_option: str(self._stack.ports[service.name])}
+        return own if service.number == 1 else {**own, "CHRONOFACT_PROJECTOR_NAME": service.name}
 
     def start(self) -> None:
         """Launch all and wait until each is ready; raises EmbeddedError with a reason when one isn't."""
@@ -147,7 +161,7 @@ def service_environ(
         "CHRONOFACT_WRITER_HOST": LOOPBACK,
         "CHRONOFACT_READER_HOST": LOOPBACK,
         "CHRONOFACT_PROJECTOR_HOST": LOOPBACK,
-        **{one.port_option: str(ports[one.name]) for one in SERVICES},
+        **{one.port_option: str(ports[one.name]) for one in SERVICES if one.number == 1},
     }
     return with_build({**defaults, **environ, **ours})
 
