@@ -110,7 +110,9 @@ def test_doctor_finds_all_well(up: Up) -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_that_dies_is_started_again(up: Up, name: str) -> None:
     line = [sys.executable, "-m", f"chronofact.{name}"]
-    service, *_ = [one for one in processes_of(up.folder.parent) if one.cmdline() == line]
+    option, port = f"CHRONOFACT_{name.upper()}_PORT", up.found[name].rsplit(":", 1)[1]
+    running = [one for one in processes_of(up.folder.parent) if one.cmdline() == line]
+    (service,) = [one for one in running if one.environ()[option] == port]
     service.kill()
     eventually(lambda: not service.is_running())
     eventually(lambda: is_ready(up.found[name]))
