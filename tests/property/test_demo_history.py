@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import sha256
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +14,17 @@ import pytest
 from chronofact.cli.demo.history import Labelled, Question, Trace, lines_of
 from chronofact.client import Ids
 from chronofact.client.commands import Command
+from chronofact.contracts.commands import COMMANDS
+from chronofact.contracts.fact_keys import KeyDeclarations
+from chronofact.contracts.payload import happening_of
+from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.domain.canonical import canonical, canonical_text
-from chronofact.domain.interval import parse_instant
+from chronofact.domain.events import Event
+from chronofact.domain.history import History
+from chronofact.domain.identity import DEVELOPMENT_TENANT
+from chronofact.domain.interval import INSTANT_MAX, parse_instant
+from chronofact.domain.resolve import answer_at
+from chronofact.writer.accept import Acceptor, Authority
 from tests.property.oracle import OAnswer, OAssert, OEvent, OLog, OResolve, ORevoke, OSupersedes, resolve
 
 IDS = Ids()
@@ -108,3 +118,36 @@ def test_no_two_commands_of_a_history_are_one_event() -> None:
     for commands in (Trace(lines_of("trace"), IDS).commands, Labelled(lines_of("commands"), IDS).commands):
         events = {(command["subject"], oracle_event(command).event_id) for command in commands}
         assert len(events) == len(commands)
+
+
+def events_of(commands: Iterable[Command], *, at: int | None) -> dict[bytes, list[Event]]:
+    """The events that the writer makes of commands, by fact; all at one system time if it is given."""
+    acceptor = Acceptor(KeyDeclarations.load(), ScopeKinds.load())
+    authority = Authority(DEVELOPMENT_TENANT, ("*",), may_import=True, now=INSTANT_MAX)
+    facts: dict[bytes, list[Event]] = defaultdict(list)
+    for command in commands:
+        fact_id, event, _ = acceptor.accept(COMMANDS.validate_python(command), authority)
+        what = happening_of(event.kind, event.payload, value_hash=event.value_hash)
+        facts[fact_id].append(Event(event.event_id, what, event.import_time or 0 if at is None else at))
+    return facts
+
+
+def folded(events: Iterable[Event]) -> History:
+    history = History()
+    for event in events:
+        if not history.knows(event.event_id):
+            history.apply(event)
+    return history
+
+
+def test_the_labelled_history_shuffled_at_one_system_time_answers_as_in_order() -> None:
+    labelled = Labelled(lines_of("commands"), IDS)
+    in_order = {key: folded(events) for key, events in events_of(labelled.commands, at=None).items()}
+    shuffled = list(labelled.commands)
+    Random(2012).shuffle(shuffled)
+    for key, events in events_of(shuffled, at=0).items():
+        history, expected = folded(events), in_order[key]
+        assert history.take_outcome().state_hash == expected.take_outcome().state_hash
+        bounds = {bound for version in expected.standing.numbered for bound in (version.start, version.end)}
+        for instant in bounds:
+            assert answer_at(history, instant) == answer_at(expected, instant)
