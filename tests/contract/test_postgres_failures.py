@@ -69,3 +69,12 @@ def test_a_missing_database_names_its_remedy(postgres: str) -> None:
         connect(psycopg.conninfo.make_conninfo(postgres, dbname="no_such_database"), "test")
     assert isinstance(refused.value, Unfit)
     assert "CHRONOFACT_POSTGRES" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "family"), [(psycopg.DataError, ConstraintBroken), (psycopg.ProgrammingError, Corruption)]
+)
+def test_without_a_state_only_the_data_can_be_to_blame_for_an_event(
+    error: type[psycopg.Error], family: type[Exception]
+) -> None:
+    assert type(named(error("some value of a fact"))) is family

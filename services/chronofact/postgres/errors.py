@@ -55,7 +55,10 @@ def _without_state(error: psycopg.Error) -> Exception:
         if any(one in str(error) for one in _REFUSALS):
             return _unfit("28000")
         return Transient("postgres_away", "Postgres can't be reached, or the connection broke")
-    return ConstraintBroken(type(error).__name__)
+    if isinstance(error, psycopg.DataError):
+        return ConstraintBroken(type(error).__name__)
+    # psycopg's own refusal of how it was called: no event is to blame for that
+    return Corruption(f"psycopg refuses our call: {type(error).__name__}")
 
 
 def _unfit(state: str) -> Unfit:
