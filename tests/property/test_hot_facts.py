@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import combinations
 from random import Random
@@ -44,7 +45,7 @@ def claim(
     )
 
 
-def events_of(said: list[Happening]) -> list[Event]:
+def events_of(said: Sequence[Happening]) -> list[Event]:
     return [Event(event_id_of(what), what, at) for at, what in enumerate(said)]
 
 
@@ -91,6 +92,41 @@ def test_a_loaded_fact_of_many_rivals_trusts_its_count() -> None:
     assert loaded.conflicts_open == history.conflicts_open == len(rival_pairs(set(range(230))))
     assert loaded.open.first == history.open.first
     assert loaded.take_outcome().state_hash == digest
+
+
+def test_a_count_that_is_too_high_ends_the_search_with_all_that_there_are() -> None:
+    events = events_of([claim(number, None, None) for number in range(0, 97 * 205, 97)] + [claim(1, None, None)])
+    loaded = History.load(events, conflicts_open=10_000)
+    assert len(loaded.open.first) == 205
+
+
+def test_few_rivals_may_go_beside_many() -> None:
+    history = folded(events_of([claim(number, 0, None) for number in range(60)]))
+    there = {*range(60)}
+    for group in range(1_000, 1_200, 10):
+        for number in range(group, group + 4):
+            what = claim(number, -10 * group, -10 * group + 5)
+            history.apply(Event(event_id_of(what), what, number))
+        revoked = FactRevoked(version_of(group))
+        history.apply(Event(event_id_of(revoked), revoked, group + 9))
+        beside = [pair for g in range(1_000, group + 1, 10) for pair in rival_pairs({g + 1, g + 2, g + 3})]
+        pairs = sorted(rival_pairs(there) + beside)
+        assert history.conflicts_open == len(pairs)
+        assert history.open.first == pairs[:OPEN_EDGES_MAX]
+
+
+def test_crowds_with_nobody_in_common_are_hashed_by_their_members() -> None:
+    said = [claim(number, number // 20 * 10, number // 20 * 10 + 10) for number in range(60)]
+    hashes = set()
+    for seed in range(3):
+        Random(seed).shuffle(said)
+        history = History()
+        for event in events_of(said):
+            history.apply(event)
+            digest = history.take_outcome().state_hash
+        hashes.add(digest)
+    hashes.add(folded(events_of(said)).take_outcome().state_hash)
+    assert len(hashes) == 1
 
 
 def test_rows_of_a_crowd_grow_with_its_versions_not_with_their_square() -> None:

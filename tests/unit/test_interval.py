@@ -1,7 +1,7 @@
 import pytest
 
 from chronofact.domain.errors import Rejected
-from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN, Interval, format_instant, parse_instant
+from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN, Interval, format_bound, format_instant, parse_instant
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,8 @@ def test_an_interval_that_never_holds_is_refused(start: int, end: int, code: str
 )
 def test_intervals_overlap_when_some_instant_is_in_both(one: Interval, other: Interval, overlap: bool) -> None:
     assert one.overlaps(other) is other.overlaps(one) is overlap
+
+
+def test_an_open_bound_stays_open() -> None:
+    assert format_bound(None) is None
+    assert format_bound(0) == "1970-01-01T00:00:00Z"

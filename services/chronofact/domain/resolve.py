@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from chronofact.domain.history import History
 from chronofact.domain.lanes import lane_of
@@ -108,6 +108,8 @@ def _gist(history: History, instant: int) -> tuple[str, object]:
         case Values() | Conflict():
             kind = type(answer).__name__
             return (kind, frozenset(_value_no(history, version_id) for version_id in answer.version_ids))
+        case _:
+            assert_never(answer)
 
 
 def _value_no(history: History, version_id: bytes) -> int:

@@ -80,8 +80,6 @@ def subtract(left: Spans, right: Spans) -> Spans:
 
 def difference(left: Spans, right: Spans) -> Spans:
     """The instants in exactly one of the two."""
-    if left == right:
-        return NOWHERE
     if not left or not right:
         return left or right
     return union(subtract(left, right), subtract(right, left))

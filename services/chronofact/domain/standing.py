@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from chronofact.domain.edges import Edge
 from chronofact.domain.events import (
@@ -144,9 +144,7 @@ class Pair:
         return self.keep is not version and self.keep.active
 
     def overlap(self) -> Spans:
-        """Where both intervals, as asserted, overlap."""
-        if not (self.left.no and self.right.no):
-            return NOWHERE
+        """Where both intervals, as asserted, overlap; asked only when both were."""
         start, end = max(self.left.start, self.right.start), min(self.left.to, self.right.to)
         return ((start, end),) if start < end else NOWHERE
 
@@ -220,6 +218,8 @@ class Standing:
                 return changed
             case RelationsChecked() | EventDropped():
                 return ()
+            case _:
+                assert_never(what)
 
     def version(self, version_id: bytes) -> Version:
         """The version of that id, known or not yet."""

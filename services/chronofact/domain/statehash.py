@@ -59,13 +59,12 @@ def _hash_stretches(standing: Standing, picture: Picture, crowd: tuple[int, int]
     for start, end in picture.fresh:
         at = picture.index_of(start, at)
         while at < len(picture.starts) and picture.starts[at] < end:
-            if picture.hashes[at] is None:
-                stretch = picture.stretch(at)
-                mask = stretch.cell.mask
-                if mask.bit_count() > CROWD_MIN:
-                    crowd = (mask, _crowd_digest(standing, mask, crowd))
-                picture.hashes[at] = number = _stretch_hash(standing, stretch, crowd[1])
-                picture.hash_sum += number
+            stretch = picture.stretch(at)
+            mask = stretch.cell.mask
+            if mask.bit_count() > CROWD_MIN:
+                crowd = (mask, _crowd_digest(standing, mask, crowd))
+            picture.hashes[at] = number = _stretch_hash(standing, stretch, crowd[1])
+            picture.hash_sum += number
             at += 1
     picture.fresh = NOWHERE
     return crowd
