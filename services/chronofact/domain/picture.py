@@ -172,12 +172,17 @@ class Picture:
         """The stretch at a place."""
         return Stroke(self.starts[at], self._end(at), self.cells[at])
 
-    def stretches(self, start: int = NEG, end: int = POS) -> Iterator[Stroke]:
-        """The stretches that meet ``[start, end)``, whole."""
-        for at in range(bisect_right(self.starts, start) - 1, len(self.starts)):
-            if self.starts[at] >= end:
-                return
-            yield self.stretch(at)
+    def stretches(self) -> Iterator[Stroke]:
+        """All stretches, in order."""
+        return map(self.stretch, range(len(self.starts)))
+
+    def conflicts_over(self, start: int, end: int) -> int:
+        """The mask of the versions that are in conflict somewhere in ``[start, end)``."""
+        mask = 0
+        for cell in self.cells[bisect_right(self.starts, start) - 1 : bisect_left(self.starts, end)]:
+            if cell.kind is Kind.CONFLICT:
+                mask |= cell.mask
+        return mask
 
     def repaint(
         self, toggles: Iterable[tuple[Spans, int]], dirty: Spans, standing: Standing, reasons: Reasons
@@ -241,7 +246,10 @@ class Picture:
                     flipped ^= flips.get(bounds[cut], 0)
                     cut += 1
                 b = min(stop, bounds[cut])
-                cell = _cell(old.mask ^ flipped, a, standing, reasons)
+                mask = old.mask ^ flipped
+                # who joins a conflict leaves it one
+                joins = old.kind is Kind.CONFLICT and not flipped & old.mask
+                cell = Cell(Kind.CONFLICT, None, mask) if joins else _cell(mask, a, standing, reasons)
                 if cell != old:
                     _stroke(strokes, a, b, cell, old, standing)
                 if not cells or cells[-1] != cell:
@@ -273,6 +281,8 @@ class Picture:
 
 def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell, old: Cell, standing: Standing) -> None:
     if cell.mask.bit_count() > CROWD_MIN:
+        if cell.kind is Kind.CONFLICT and old.kind is Kind.CONFLICT and old.mask.bit_count() > CROWD_MIN:
+            return
         cell = look(cell, standing)
         if cell == look(old, standing):
             return

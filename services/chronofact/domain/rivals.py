@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from typing import TYPE_CHECKING, Final
 
-from chronofact.domain.picture import Kind
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -25,9 +23,7 @@ def rivals_of(standing: Standing, picture: Picture, version: Version, eligible: 
     """The mask of versions with another value that are eligible somewhere with this one, which is so over ``eligible``."""
     mask = 0
     for start, end in eligible if picture.conflicts else ():
-        for stretch in picture.stretches(start, end):
-            if stretch.cell.kind is Kind.CONFLICT:
-                mask |= stretch.cell.mask
+        mask |= picture.conflicts_over(start, end)
     return mask & ~standing.value_masks[version.value_no]
 
 
