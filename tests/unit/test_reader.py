@@ -13,10 +13,10 @@ from chronofact.contracts.position import Position
 from chronofact.contracts.reading import Claim, Found, Standing, Watermarks
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import EDGES_MAX, answer_body, open_edges, wanted_claims
+from chronofact.reader.chains import nearest
 from chronofact.reader.freshness import LogWatch, freshness_body
 from chronofact.reader.lists import cursor_of, key_of
 from chronofact.reader.questions import Wait, fact_id_in, wait_of
-from chronofact.reader.service import _nearest
 from chronofact.reader.waiting import Waiting, has_passed
 
 TOPIC = bytes(range(16))
@@ -110,13 +110,13 @@ def test_what_to_wait_for_is_checked() -> None:
 
 
 def test_the_nearest_scope_that_is_not_unknown_answers() -> None:
-    assert _nearest([found(0, 4), found(1), found(1)]) == 1
-    assert _nearest([found(2), found(1)]) == 0
+    assert nearest([found(0, 4), found(1), found(1)]) == 1
+    assert nearest([found(2), found(1)]) == 0
 
 
 def test_if_all_are_unknown_the_nearest_that_has_something_to_say_does() -> None:
-    assert _nearest([SILENT, found(0, 7), found(0, 2), found(0, 3)]) == 2
-    assert _nearest([SILENT, found(0, 7)]) == 0
+    assert nearest([SILENT, found(0, 7), found(0, 2), found(0, 3)]) == 2
+    assert nearest([SILENT, found(0, 7)]) == 0
 
 
 # -- conflicts

@@ -11,16 +11,16 @@ import orjson
 
 from chronofact.contracts.reading import Ask, Claim, Found, Standing
 from chronofact.domain.interval import format_bound, format_instant
-from chronofact.reader.answers import Body, answer_body, by_answer, fact_body, wanted_claims
+from chronofact.reader.answers import Body, answer_body, fact_body
+from chronofact.reader.chains import Chains, asked_of
 from chronofact.reader.freshness import LogWatch, freshness_body
 from chronofact.reader.ports import Projections, Snapshot
-from chronofact.reader.questions import Question, Wait, instant_of
+from chronofact.reader.questions import Question, Wait
 from chronofact.reader.waiting import Waiting, has_passed
 from chronofact.runtime.metrics import Metrics
 
 SLICE: Final = 500
 """Questions a step of a batch: while one step is spelled, Postgres works on the next."""
-NEVER_RECORDED: Final = 7
 _PLAIN: Final = frozenset({None, 0, 1})
 """Kinds whose answer is whole without a second look: unknown, and one value."""
 
@@ -66,13 +66,13 @@ class Reader:
                 for number, part in enumerate(parts, start=1):
                     assert coming is not None  # noqa: S101 - there is a part
                     found = await coming
-                    batch = _Batch(part, found)
+                    batch = Chains(part, found)
                     await batch.look_further(snapshot)
                     if number < len(parts):
                         coming = asyncio.create_task(_asked(snapshot, parts[number]))
                         await asyncio.sleep(0)
                     held = await self._held(snapshot, part) if snapshot.standing.holds else {}
-                    answers += [self._with_freshness(body, shared, freshness, held) for body in self._bodies(batch)]
+                    answers += self._bodies(batch, shared, freshness, held)
             finally:
                 if coming is not None and not coming.done():
                     coming.cancel()
@@ -82,14 +82,12 @@ class Reader:
     async def _held(self, snapshot: Snapshot, part: Sequence[Question]) -> Mapping[str, int]:
         return await snapshot.held([slot.fact_id for question in part for slot in question.slots])
 
-    def _with_freshness(self, body: Body, shared: Any, freshness: Body, held: Mapping[str, int]) -> Body:
-        parked = held.get(body["fact"]["fact_id"], 0) if held else 0
-        body["freshness"] = {**freshness, "stale": True, "held": parked} if parked else shared
-        return body
-
-    def _bodies(self, batch: _Batch) -> Iterator[Body]:
+    def _bodies(self, batch: Chains, shared: Any, freshness: Body, held: Mapping[str, int]) -> Iterator[Body]:
         for question, at, found, during, claims in batch.chosen():
-            yield self._spelled(question, at, found, during, claims)
+            body = self._spelled(question, at, found, during, claims)
+            parked = sum(held.get(fact_id, 0) for fact_id in asked_of(question, at, found)) if held else 0
+            body["freshness"] = {**freshness, "stale": True, "held": parked} if parked else shared
+            yield body
 
     def _spelled(
         self,
@@ -122,83 +120,3 @@ async def _asked(snapshot: Snapshot, questions: Sequence[Question]) -> list[Foun
         Ask(slot.fact_id, question.valid_at, question.system_as_of) for question in questions for slot in question.slots
     ]
     return await snapshot.answers(asks)
-
-
-class _Batch:
-    """Some questions with what was found for each of their slots."""
-
-    def __init__(self, questions: Sequence[Question], found: Sequence[Found]) -> None:
-        self._questions = questions
-        self._found: list[Sequence[Found]] = []
-        self._at: list[int] = []
-        start = 0
-        for question in questions:
-            chain = found[start : start + len(question.slots)]
-            start += len(question.slots)
-            self._found.append(chain)
-            self._at.append(_nearest(chain))
-        self._claims: Mapping[int, list[Claim]] = {}
-        self._during: dict[int, tuple[str | None, str | None]] = {}
-
-    async def look_further(self, snapshot: Snapshot) -> None:
-        """The versions behind conflicts and many values, and how long nearer scopes say nothing."""
-        wanted = [
-            one
-            for number, question in enumerate(self._questions)
-            for one in wanted_claims(number, self._found[number][self._at[number]], question.system_as_of)
-        ]
-        if wanted:
-            self._claims = by_answer(await snapshot.claims(wanted))
-        await self._cut(snapshot)
-
-    async def _cut(self, snapshot: Snapshot) -> None:
-        """Each ``valid_during``, cut to where no nearer scope answers, nor a wider one if all are unknown (semantics §4)."""
-        asks = [
-            (number, (one.fact_no, question.valid_at, question.system_as_of))
-            for number, question in enumerate(self._questions)
-            for one in _silent(self._found[number], self._at[number])
-            if one.fact_no is not None
-        ]
-        silences = await snapshot.silences([ask for _, ask in asks]) if asks else ()
-        for (number, _), silence in zip(asks, silences, strict=True):
-            found = self._found[number][self._at[number]]
-            start, end = self._during.get(number, (found.valid_from, found.valid_to))
-            self._during[number] = (_later(start, silence.valid_from), _earlier(end, silence.valid_to))
-
-    def chosen(self) -> Iterator[tuple[Question, int, Found, tuple[str | None, str | None], Sequence[Claim]]]:
-        """For each question which slot answers, and what."""
-        for number, question in enumerate(self._questions):
-            at = self._at[number]
-            found = self._found[number][at]
-            during = self._during.get(number, (found.valid_from, found.valid_to))
-            yield question, at, found, during, self._claims.get(number, ())
-
-
-def _nearest(chain: Sequence[Found]) -> int:
-    """Which of a chain's scopes answers: the nearest that is not unknown, else the nearest with something to say."""
-    for at, found in enumerate(chain):
-        if found.kind:
-            return at
-    for at, found in enumerate(chain):
-        if found.kind is not None and found.reason != NEVER_RECORDED:
-            return at
-    return 0
-
-
-def _silent(chain: Sequence[Found], at: int) -> Iterator[Found]:
-    """What says nothing while this answers: nearer scopes, and beside an unknown one all the others."""
-    yield from chain[:at]
-    if not chain[at].kind:
-        yield from chain[at + 1 :]
-
-
-def _later(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None:
-        return one or other
-    return max(one, other, key=instant_of)
-
-
-def _earlier(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None:
-        return one or other
-    return min(one, other, key=instant_of)
