@@ -1,11 +1,10 @@
-"""The projector's store in memory: one projection, one transaction at a time, the same refusals as the database's."""
+"""The projector's store in memory: one projection, the same transactions, waits and refusals as the database's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from chronofact.contracts.projection import (
     HELD,
@@ -19,36 +18,11 @@ from chronofact.contracts.projection import (
     StoredFact,
 )
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
+from tests.contract.memory_transactions import Database, Transaction
 
 SHIFT = 40
 WINDOW = 10_000
-Place = tuple[bytes, int]
-
-
-@dataclass
-class Tables:
-    """What is committed."""
-
-    checkpoints: dict[Place, tuple[int, int]] = field(default_factory=dict)
-    facts: dict[bytes, Head] = field(default_factory=dict)
-    labels: dict[int, str] = field(default_factory=dict)
-    lines: dict[str, dict[tuple[Any, ...], Any]] = field(default_factory=dict)
-    conflicts: dict[tuple[int, bytes, bytes], Any] = field(default_factory=dict)
-    parked: dict[tuple[bytes, int, int], ParkedLine] = field(default_factory=dict)
-
-    def copy(self) -> Tables:
-        """Independent tables; their lines never change."""
-        return Tables(
-            dict(self.checkpoints),
-            dict(self.facts),
-            dict(self.labels),
-            {name: dict(lines) for name, lines in self.lines.items()},
-            dict(self.conflicts),
-            dict(self.parked),
-        )
-
-
-_KEYS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
+_LINES: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "events": lambda line: (line.fact_no, line.event_seq),
     "versions": lambda line: (line.fact_no, line.version_no),
     "labels": lambda line: (line.fact_no, line.version_no, line.event_seq),
@@ -58,19 +32,51 @@ _KEYS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "relations": lambda line: (line.fact_no, line.event_id),
     "timeline": lambda line: (line.fact_no, line.lane, line.known_from, line.event_seq, line.valid_from),
 }
+_PRIMARY: Mapping[str, str] = {
+    "events": "event_pkey",
+    "versions": "version_pkey",
+    "labels": "version_label_pkey",
+    "edges": "edge_pkey",
+    "endings": "ending_pkey",
+    "decisions": "decision_pkey",
+    "relations": "relation_pkey",
+    "timeline": "timeline_painted_once",
+}
+
+
+class Tables(NamedTuple):
+    """What is committed, at one moment."""
+
+    checkpoints: Mapping[tuple[bytes, int], tuple[int, int]]
+    facts: Mapping[bytes, Head]
+    labels: Mapping[int, str]
+    lines: Mapping[str, Mapping[tuple[Any, ...], Any]]
+    conflicts: Mapping[tuple[int, bytes, bytes], Any]
+    parked: Mapping[tuple[bytes, int, int], ParkedLine]
 
 
 class MemoryStore:
     """Shared by several projectors of one test; ``fault`` is called before each step of a batch and may raise."""
 
     def __init__(self, fault: Callable[[str], None] = lambda _step: None) -> None:
-        self.tables = Tables()
+        self.database = Database()
         self.fault = fault
         self.refuses: Callable[[Lines], bool] = lambda _lines: False
+        self.left: Callable[[MemoryBatch], None] = lambda batch: batch.transaction.rollback()
+        """What becomes of a transaction whose block an exception left."""
+
+    @property
+    def tables(self) -> Tables:
+        """What is committed now."""
+        table = self.database.table
+        lines = {name: table(name) for name in _LINES}
+        return Tables(
+            table("checkpoints"), table("facts"), table("subject_labels"), lines, table("conflicts"), table("parked")
+        )
 
     def events(self) -> list[EventLine]:
         """All committed events, by fact and sequence."""
-        return sorted(self.tables.lines.get("events", {}).values())
+        return sorted(self.database.table("events").values())
 
     def state(self) -> dict[bytes, tuple[int, bytes]]:
         """Each fact's sequence and state hash."""
@@ -78,17 +84,30 @@ class MemoryStore:
 
     def claim(self, topic_id: bytes, partition: int, *, watermarks: tuple[int, int]) -> Claim:
         self.fault("claim")
+        transaction = Transaction(self.database)
+        try:
+            claim = self._claim(transaction, topic_id, partition, watermarks)
+        except BaseException:
+            transaction.rollback()
+            raise
+        transaction.commit()
+        return claim
+
+    def _claim(self, transaction: Transaction, topic_id: bytes, partition: int, watermarks: tuple[int, int]) -> Claim:
         place = (topic_id, partition)
-        if any(other != topic_id and next_offset for (other, _), (next_offset, _) in self.tables.checkpoints.items()):
-            raise Unfit("topic_recreated", "filled from another topic", remedy="rebuild")
-        next_offset, epoch = self.tables.checkpoints.get(place, (0, 0))
+        for (other, _), (next_offset, _) in transaction.lines("checkpoints"):
+            if other != topic_id and next_offset:
+                raise Unfit("topic_recreated", "filled from another topic", remedy="rebuild")
+        transaction.lock("checkpoints", place)
+        next_offset, epoch = transaction.get("checkpoints", place) or (0, 0)
+        transaction.put("checkpoints", place, (next_offset, epoch + 1))
         if watermarks[0] > 0:
             raise Unfit("log_truncated", "does not start at 0", remedy="restore")
         if watermarks[1] < next_offset:
             raise Unfit("log_shortened", "ends too early", remedy="restore")
-        self.tables.checkpoints[place] = (next_offset, epoch + 1)
-        numbers = [head.fact_no for head in self.tables.facts.values() if head.fact_no >> SHIFT == partition]
-        parked = [line for key, line in sorted(self.tables.parked.items()) if key[:2] == place]
+        self.fault("claim locked")
+        numbers = [head.fact_no for _, head in transaction.lines("facts") if head.fact_no >> SHIFT == partition]
+        parked = [line for key, line in sorted(transaction.lines("parked")) if key[:2] == place]
         return Claim(
             epoch,
             epoch + 1,
@@ -103,10 +122,14 @@ class MemoryStore:
     @contextmanager
     def begin(self) -> Iterator[MemoryBatch]:
         self.fault("begin")
-        draft = self.tables.copy()
-        yield MemoryBatch(draft, self)
-        self.fault("commit")
-        self.tables = draft
+        batch = MemoryBatch(self)
+        try:
+            yield batch
+            self.fault("commit")
+        except BaseException:
+            self.left(batch)
+            raise
+        batch.transaction.commit()
         self.fault("committed")
 
     def close(self) -> None:
@@ -114,20 +137,22 @@ class MemoryStore:
 
 
 class MemoryBatch:
-    def __init__(self, tables: Tables, store: MemoryStore) -> None:
-        self._tables = tables
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
         self._fault = store.fault
-        self._refuses = store.refuses
         self._topic_id = b""
+        self.transaction = Transaction(store.database)
 
     def advance(self, topic_id: bytes, steps: Sequence[Step]) -> Mapping[int, int]:
         self._fault("advance")
         self._topic_id = topic_id
         before = {}
         for partition, epoch, next_offset in steps:
-            was, owner = self._tables.checkpoints.get((topic_id, partition), (0, 0))
+            place = (topic_id, partition)
+            self.transaction.lock("checkpoints", place)
+            was, owner = self.transaction.get("checkpoints", place) or (0, 0)
             if owner == epoch:
-                self._tables.checkpoints[topic_id, partition] = (max(was, next_offset), epoch)
+                self.transaction.put("checkpoints", place, (max(was, next_offset), epoch))
                 before[partition] = was
         lost = [step.partition for step in steps if step.partition not in before]
         if lost:
@@ -136,13 +161,11 @@ class MemoryBatch:
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
         self._fault("load")
-        return [self._stored(fact_id) for fact_id in fact_ids if fact_id in self._tables.facts]
+        heads = {fact_id: self.transaction.get("facts", fact_id) for fact_id in fact_ids}
+        return [self._stored(fact_id, head) for fact_id, head in heads.items() if head is not None]
 
-    def _stored(self, fact_id: bytes) -> StoredFact:
-        head = self._tables.facts[fact_id]
-        lines = sorted(
-            line for (fact_no, _), line in self._tables.lines.get("events", {}).items() if fact_no == head.fact_no
-        )
+    def _stored(self, fact_id: bytes, head: Head) -> StoredFact:
+        lines = sorted(line for (fact_no, _), line in self.transaction.lines("events") if fact_no == head.fact_no)
         return StoredFact(
             head.fact_no,
             fact_id,
@@ -151,36 +174,50 @@ class MemoryBatch:
             head.lane_mode,
             head.painted,
             head.conflicts_open,
-            head.fact_no in self._tables.labels,
+            self.transaction.get("subject_labels", head.fact_no) is not None,
             [StoredEvent(line.event_id, line.event_type, line.recorded_at, line.payload) for line in lines],
         )
 
     def write(self, lines: Lines) -> None:
         self._fault("write")
-        if self._refuses(lines):
+        transaction = self.transaction
+        if self._store.refuses(lines):
             raise ConstraintBroken("made_up")
         for fact in lines.facts:
-            if fact.fact_id in self._tables.facts:
-                raise ConstraintBroken("fact_id_once")
-            self._head(fact.fact_id, fact.head)
-        by_no = {head.fact_no: fact_id for fact_id, head in self._tables.facts.items()}
+            transaction.insert("facts", fact.fact_id, fact.head, "fact_id_once")
+            transaction.insert("fact_ids", fact.fact_no, fact.fact_id, "fact_pkey")
+            self._label(fact.head)
         for head in lines.heads:
-            self._head(by_no[head.fact_no], head)
-        for name, key_of in _KEYS.items():
-            table = self._tables.lines.setdefault(name, {})
+            self._move(head)
+        for name, key_of in _LINES.items():
             for line in getattr(lines, name):
-                if (key := key_of(line)) in table:
-                    raise ConstraintBroken(f"{name}_pkey")
-                table[key] = line
+                transaction.insert(name, key_of(line), line, _PRIMARY[name])
+        for event in lines.events:
+            transaction.insert("event_ids", (event.fact_no, event.event_id), event.event_seq, "event_id_once")
+        for version in lines.versions:
+            transaction.insert(
+                "version_ids", (version.fact_no, version.version_id), version.version_no, "version_id_once"
+            )
         for gone in [*lines.conflicts_gone, *(line[:3] for line in lines.conflicts_now)]:
-            self._tables.conflicts.pop(gone, None)
-        self._tables.conflicts |= {line[:3]: line for line in lines.conflicts_now}
-        self._tables.parked |= {
-            (self._topic_id, line.kafka_partition, line.kafka_offset): line for line in lines.parked
-        }
+            transaction.delete("conflicts", gone)
+        for line in lines.conflicts_now:
+            transaction.insert("conflicts", line[:3], line, "conflict_pkey")
+        for parked in lines.parked:
+            place = (self._topic_id, parked.kafka_partition, parked.kafka_offset)
+            transaction.insert("parked", place, parked, "parked_event_pkey")
         self._fault("written")
 
-    def _head(self, fact_id: bytes, head: Head) -> None:
-        self._tables.facts[fact_id] = head
-        if head.subject_label is not None:
-            self._tables.labels.setdefault(head.fact_no, head.subject_label)
+    def _move(self, head: Head) -> None:
+        """Heads of facts only go forward, as in ``move_heads.sql``."""
+        fact_id = self.transaction.get("fact_ids", head.fact_no)
+        if fact_id is None:
+            return
+        self.transaction.lock("facts", fact_id)
+        if self.transaction.get("facts", fact_id).event_seq < head.event_seq:
+            self.transaction.put("facts", fact_id, head)
+            self._label(head)
+
+    def _label(self, head: Head) -> None:
+        """The first label stays."""
+        if head.subject_label is not None and self.transaction.get("subject_labels", head.fact_no) is None:
+            self.transaction.put("subject_labels", head.fact_no, head.subject_label)
