@@ -24,7 +24,7 @@ STOP_S = 20
 ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")} | {
     name: value for name, value in os.environ.items() if name == "CHRONOFACT_CACHE"
 }
-SERVICES = ("writer", "projector", "reader")
+SERVICES = ("writer", "projector", "reader", "reconciler")
 
 
 def chronofact(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +82,7 @@ def eventually(holds: Callable[[], bool], timeout_s: float = 40) -> None:
 
 def test_up_says_one_line_once_all_is_ready(up: Up) -> None:
     assert list(up.found)[:5] == ["writer", "reader", "reconciler", "kafka", "postgres"]
-    assert up.found["reconciler"] is None
+    assert up.found["reconciler"].startswith("http://127.0.0.1:")
     assert up.found["pid"] == up.process.pid
     assert json.loads((up.folder / "stack.json").read_text()) == up.found
     assert (up.folder / "stack.json").stat().st_mode & 0o077 == 0

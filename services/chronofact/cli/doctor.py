@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chronofact.runtime.failures import Unfit
 
 DEFAULT_DATA = Path(".chronofact")
-SERVICES = ("writer", "projector", "reader")
+SERVICES = ("writer", "projector", "reader", "reconciler")
 LOOK_TIMEOUT_S = 3.0
 _AWAY = "a stack that is up starts it again in seconds; else chronofact up, or set CHRONOFACT_{}"
 

@@ -1,4 +1,4 @@
-"""``chronofact writer | projector | reader``: one service, and ``topics | migrate``: what they stand on."""
+"""``chronofact writer | projector | reader | reconciler``: one service, and ``topics | migrate``: what they stand on."""
 
 import os
 import sys
@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
         ("writer", "Takes facts over HTTP and appends them to the log."),
         ("projector", "Consumes the log, exactly once in effect, into Postgres."),
         ("reader", "Answers what held when, as known when, over HTTP."),
+        ("reconciler", "Compares projections with the log, daily and when asked."),
     ):
         app.command(name, help=f"{promise} {CONFIGURED}", rich_help_panel=PANEL)(_service(name))
     app.command("topics", rich_help_panel=PANEL)(topics)

@@ -58,6 +58,7 @@ SERVICES = (
     Service("projector", "CHRONOFACT_PROJECTOR_PORT"),
     Service("projector", "CHRONOFACT_PROJECTOR_PORT", 2),
     Service("reader", "CHRONOFACT_READER_PORT"),
+    Service("reconciler", "CHRONOFACT_RECONCILER_PORT"),
 )
 
 
@@ -161,6 +162,7 @@ def service_environ(
         "CHRONOFACT_WRITER_HOST": LOOPBACK,
         "CHRONOFACT_READER_HOST": LOOPBACK,
         "CHRONOFACT_PROJECTOR_HOST": LOOPBACK,
+        "CHRONOFACT_RECONCILER_HOST": LOOPBACK,
         **{one.port_option: str(ports[one.name]) for one in SERVICES if one.number == 1},
     }
     return with_build({**defaults, **environ, **ours})

@@ -54,6 +54,9 @@ class Settings(BaseSettings):
     projector_host: str = Field("127.0.0.1", description="Where the projector tells health and metrics.")
     projector_port: Port = Field(8083, description="Where the projector tells health and metrics; 0 for a free one.")
 
+    reconciler_host: str = Field("127.0.0.1", description="Where the reconciler listens.")
+    reconciler_port: Port = Field(8082, description="Where the reconciler listens; 0 for a free one.")
+
     auth: Literal["off", "tokens"] = Field(
         "tokens", description="`off` is accepted only when every listener is on loopback."
     )
@@ -73,6 +76,24 @@ class Settings(BaseSettings):
         2_000, le=50_000, description="Events that the projector applies in one transaction."
     )
     batch_wait_ms: Count = Field(100, le=10_000, description="How long the projector waits for a batch to fill.")
+
+    check_daily_at: str = Field(
+        "03:30",
+        pattern=r"^(?:|(?:[01][0-9]|2[0-3]):[0-5][0-9])$",
+        description="When the daily check begins, in UTC; empty for none.",
+    )
+    check_workers: Count = Field(2, le=16, description="Connections that a check works over.")
+
+    tail_scan_messages_max: Count = Field(
+        50_000,
+        description="Unread messages of the log that one read with `after` looks at before it says stale instead.",
+    )
+    tail_stored_events_max: Count = Field(
+        20_000, description="Stored events of the named facts that one read folds again below the unread ones."
+    )
+    tail_reads_max: Count = Field(4, le=8, description="Reads that fold the unread tail at once.")
+    tail_queue_ms: Count = Field(500, le=30_000, description="How long a read waits for its turn to fold.")
+    tail_timeout_ms: Count = Field(1_000, le=30_000, description="How long Kafka may take to send the unread tail.")
 
     commands_max: Count = Field(10_000, le=10_000, description="Commands in one request.")
     body_bytes_max: Count = Field(16 * 2**20, le=16 * 2**20, description="Bytes of one request's body.")
@@ -106,7 +127,9 @@ class Settings(BaseSettings):
         if self.auth == "tokens":
             return self
         open_hosts = [
-            host for host in (self.writer_host, self.reader_host, self.projector_host) if not is_loopback(host)
+            host
+            for host in (self.writer_host, self.reader_host, self.projector_host, self.reconciler_host)
+            if not is_loopback(host)
         ]
         if open_hosts:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
-Service = Literal["writer", "projector", "reader"]
+Service = Literal["writer", "projector", "reader", "reconciler"]
 
 _REQUEST_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BATCH_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -30,19 +30,24 @@ METRICS: Final = (
     Metric(
         "chronofact_http_requests_total",
         "counter",
-        ("writer", "reader"),
+        ("writer", "reader", "reconciler"),
         "Answers by route and status: rates, and the share that fails.",
         labels=("route", "status"),
     ),
     Metric(
         "chronofact_http_request_seconds",
         "histogram",
-        ("writer", "reader"),
+        ("writer", "reader", "reconciler"),
         "Time to answer, by route: what callers wait for.",
         labels=("route",),
         buckets=_REQUEST_S,
     ),
-    Metric("chronofact_ready", "gauge", ("writer", "projector", "reader"), "1 when /readyz says so: alerts watch it."),
+    Metric(
+        "chronofact_ready",
+        "gauge",
+        ("writer", "projector", "reader", "reconciler"),
+        "1 when /readyz says so: alerts watch it.",
+    ),
     Metric(
         "chronofact_writer_commands_accepted_total", "counter", ("writer",), "Commands whose event Kafka acknowledged."
     ),
@@ -105,9 +110,78 @@ METRICS: Final = (
         "Pauses by reason: a database or broker that is away shows here.",
         labels=("code",),
     ),
+    Metric(
+        "chronofact_projector_parked_messages",
+        "gauge",
+        ("projector",),
+        "Messages of this process's partitions that are parked now: work for an operator, so alert above 0.",
+    ),
+    Metric(
+        "chronofact_projector_held_facts",
+        "gauge",
+        ("projector",),
+        "Facts whose answers are stale until what is parked of them is released or dropped.",
+    ),
+    Metric(
+        "chronofact_projector_released_total",
+        "counter",
+        ("projector",),
+        "Parked messages that were applied after all.",
+    ),
+    Metric(
+        "chronofact_projector_dropped_total",
+        "counter",
+        ("projector",),
+        "Messages given up by an EventDropped that counts.",
+    ),
     Metric("chronofact_reader_answers_total", "counter", ("reader",), "Answers by kind.", labels=("kind",)),
     Metric(
         "chronofact_reader_stale_total", "counter", ("reader",), "Answers that said stale: waits that were not enough."
+    ),
+    Metric(
+        "chronofact_reader_tail_folds_total",
+        "counter",
+        ("reader",),
+        "Reads that found their projection behind: folded, or why not, so that a limit that is too low shows.",
+        labels=("outcome",),
+    ),
+    Metric(
+        "chronofact_reader_tail_seconds",
+        "histogram",
+        ("reader",),
+        "Time to read an unread tail from Kafka: the larger part of what a fold costs.",
+        buckets=_REQUEST_S,
+    ),
+    Metric(
+        "chronofact_reader_tail_messages_total",
+        "counter",
+        ("reader",),
+        "Unread messages looked at, of whatever fact: a projection that is far behind makes reads dear.",
+    ),
+    Metric(
+        "chronofact_reconciler_checks_total",
+        "counter",
+        ("reconciler",),
+        "Checks by outcome (finished, failed): a check that never finishes proves nothing.",
+        labels=("outcome",),
+    ),
+    Metric(
+        "chronofact_reconciler_divergences_total",
+        "counter",
+        ("reconciler",),
+        "What checks found to differ, by table (or log): anything above zero wants somebody to look.",
+        labels=("relation",),
+    ),
+    Metric("chronofact_reconciler_facts_total", "counter", ("reconciler",), "Facts that checks have looked at."),
+    Metric("chronofact_reconciler_check_seconds", "gauge", ("reconciler",), "How long the last finished check took."),
+    Metric(
+        "chronofact_reconciler_last_check_divergences", "gauge", ("reconciler",), "What the last finished check found."
+    ),
+    Metric(
+        "chronofact_reconciler_last_check_finished_seconds",
+        "gauge",
+        ("reconciler",),
+        "When the last check finished, since 1970: alerts watch its age.",
     ),
 )
 

@@ -1,0 +1,99 @@
+"""What a check is asked, what it says of a projection, and what it found (semantics §3-§5; architecture, decision 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class RunState(StrEnum):
+    """How far a run has come; one that died is marked failed by the next."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckWanted:
+    """One check of one projection."""
+
+    projection: str = "p1"
+    past_max: int = 8
+    """System times of a fact that are looked at; of more, a sample by ``seed``."""
+    seed: int = 0
+    with_log: bool = True
+    with_adjudicated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """One thing that is not as the events say; both sides as text, values of facts only as hashes."""
+
+    fact_no: int | None
+    fact_id: UUID | None
+    relation: str
+    """The table, or ``log``."""
+    aspect: str
+    """The column, or what is wrong with the whole line."""
+    place: str
+    expected: str | None
+    found: str | None
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far a check has come."""
+
+    facts: int = 0
+    facts_total: int = 0
+    events: int = 0
+    messages: int = 0
+    messages_total: int = 0
+    divergences: int = 0
+    bounded: int = 0
+    """Facts of too many versions for every instant: their answers were judged at sampled ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One check as it is kept."""
+
+    run_id: int
+    wanted: CheckWanted
+    state: RunState
+    started_at: datetime
+    finished_at: datetime | None
+    cut_at: datetime | None
+    topic_id: UUID | None
+    next_offsets: dict[int, int] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    adjudicated: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLine:
+    """What the projection says of one message of the log."""
+
+    offset: int
+    sort: str
+    """``event``, ``parked`` or ``dropped``."""
+    fact_no: int | None
+    fact_id: bytes | None
+    event_id: bytes | None
+    event_seq: int
+    event_type: str
+    recorded_at: int
+    payload: bytes
+    subject_label: str | None
+
+
+class CheckRunning(Exception):
+    """Another check of this projection is at work: one at a time."""
+
+    def __init__(self, projection: str) -> None:
+        super().__init__(f"a check of {projection} is running")
+        self.projection = projection

@@ -1,0 +1,146 @@
+"""One check at work: a snapshot that all its workers share, what they found, and the table of answers they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from uuid import UUID
+
+from psycopg import Connection, sql
+
+from chronofact.contracts.checking import CheckWanted, Divergence, Tally
+from chronofact.postgres.check_cut import CheckCut
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
+from chronofact.runtime.failures import Unfit
+
+KEPT_MAX: Final = 10_000
+"""Divergences that a run keeps; all are counted."""
+CHUNK_EVENTS: Final = 10_000
+PARTITION_SHIFT: Final = 40
+SETTINGS: Final[dict[str, str | int]] = {
+    "idle_in_transaction_session_timeout": 0,
+    "jit": "off",
+    "max_parallel_workers_per_gather": 0,
+    "work_mem": "64MB",
+    "temp_buffers": "64MB",
+    # every step joins whole chunks by key: a plan made for small tables would not be one for these
+    "enable_nestloop": "off",
+    "enable_mergejoin": "off",
+}
+
+
+class CheckRun:
+    """A run; ``connection`` holds its lock and says how far it has come."""
+
+    def __init__(self, conninfo: str, connection: Connection[Any], run_id: int, wanted: CheckWanted) -> None:
+        self._conninfo = conninfo
+        self._connection = connection
+        self._snapshot: Connection[Any] | None = None
+        self._snapshot_id = ""
+        self._kept = 0
+        self.run_id = run_id
+        self.wanted = wanted
+        self.topic_id: UUID | None = None
+        self.next_offsets: Mapping[int, int] = {}
+        self.facts_total = 0
+
+    def chunks(self) -> Sequence[tuple[int, int]]:
+        """Ranges of fact numbers, both ends in; between them they hold every line that there is or could be."""
+        with failures_named():
+            found = self._reader().execute(
+                script("check", "chunks").filled(self._reader(), schema=self.wanted.projection), (CHUNK_EVENTS,)
+            )
+            starts: list[tuple[int, int]] = found.fetchall()
+        self.facts_total = sum(facts for _, facts in starts)
+        firsts = [-(2**63), *(first for first, _ in starts[1:])]
+        lasts = [*(first - 1 for first in firsts[1:]), 2**63 - 1]
+        return list(zip(firsts, lasts, strict=True))
+
+    def take_snapshot(self) -> None:
+        """The cut: what the projection holds now, and the offsets that it holds it up to.
+
+        Raises:
+            Unfit: ``projection_missing``.
+        """
+        with failures_named():
+            self._snapshot = connect(self._conninfo, "check", **SETTINGS)
+            self._snapshot.execute("set transaction isolation level repeatable read, read only")
+            found = self._snapshot.execute(
+                script("check", "cut").filled(self._snapshot), {"projection": self.wanted.projection}
+            ).fetchone()
+            if found is None:
+                raise Unfit(
+                    "projection_missing", f"there is no projection {self.wanted.projection}", remedy="name another"
+                )
+            self._snapshot_id, cut_at, self.topic_id, partitions, offsets = found
+            self.next_offsets = dict(zip(partitions, offsets, strict=True))
+            listed = [self.next_offsets.get(one, 0) for one in range(max(self.next_offsets, default=-1) + 1)]
+            self._connection.execute(
+                script("check", "took_cut").filled(self._connection),
+                {"run_id": self.run_id, "cut_at": cut_at, "topic_id": self.topic_id, "next_offsets": listed},
+            )
+
+    @contextmanager
+    def cut(self) -> Iterator[CheckCut]:
+        """A worker's look at the snapshot; what it leaves behind is there once the block ends well."""
+        with failures_named(), connect(self._conninfo, "check", **SETTINGS) as connection:
+            connection.execute("set transaction isolation level repeatable read")
+            connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(self._snapshot_id)))
+            yield CheckCut(connection, self.wanted, self.next_offsets, self.topic_id)
+
+    def found(self, divergences: Iterable[Divergence]) -> None:
+        """Keeps what differs, up to a limit."""
+        kept = [(self.run_id, *_told(one)) for one in divergences][: KEPT_MAX - self._kept]
+        self._kept += len(kept)
+        with failures_named(), self._connection.cursor() as cursor:
+            cursor.executemany(script("check", "keep").filled(self._connection), kept)
+
+    def progress(self, tally: Tally) -> None:
+        """How far it has come."""
+        with failures_named():
+            self._connection.execute(
+                script("check", "progress").filled(self._connection),
+                {
+                    "run_id": self.run_id,
+                    "facts": tally.facts,
+                    "facts_total": tally.facts_total,
+                    "events": tally.events,
+                    "messages": tally.messages,
+                    "messages_total": tally.messages_total,
+                    "divergences": tally.divergences,
+                    "bounded": tally.bounded,
+                },
+            )
+
+    def finish(self) -> None:
+        """The run is whole; older tables of answers are dropped, unless somebody is just reading them."""
+        with failures_named():
+            self._connection.execute(script("check", "finish").filled(self._connection), {"run_id": self.run_id})
+        self._end_snapshot()
+
+    def fail(self, why: str) -> None:
+        """The run came to nothing."""
+        self._end_snapshot()
+        if not self._connection.closed:
+            with failures_named():
+                parameters = {"run_id": self.run_id, "failure": why[:200]}
+                self._connection.execute(script("check", "fail").filled(self._connection), parameters)
+
+    def drop_tables(self, names: Sequence[str]) -> None:
+        """Drops tables of answers."""
+
+    def _reader(self) -> Connection[Any]:
+        assert self._snapshot is not None  # noqa: S101 - taken before anything is read
+        return self._snapshot
+
+    def _end_snapshot(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
+
+
+def _told(one: Divergence) -> tuple[Any, ...]:
+    return (one.fact_no, one.fact_id, one.relation, one.aspect, one.place, one.expected, one.found)

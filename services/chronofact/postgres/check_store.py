@@ -1,0 +1,111 @@
+"""Checks as Postgres keeps them: the list of runs, what each found, and one owner of a projection's check at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence, Run, RunState, Tally
+from chronofact.postgres.check_run import CheckRun
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
+
+LOCK_CLASS: Final = 0x63686B  # "chk"
+_DIED: Final = "its process died"
+
+
+class CheckStore:
+    """The runs of one database; every call has a connection of its own."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+
+    @contextmanager
+    def begin(self, wanted: CheckWanted) -> Iterator[CheckRun]:
+        """A new run, which holds its projection's lock; whatever ends it early marks it failed.
+
+        Raises:
+            CheckRunning: another one is at work on this projection.
+            Transient, Unfit: Postgres is away, or has no such projection.
+        """
+        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+            _lock(connection, wanted.projection)
+            lost = connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
+            run_id = _begun(connection, wanted)
+            run = CheckRun(self._conninfo, connection, run_id, wanted)
+            run.drop_tables([name for (name,) in lost.fetchall() if name])
+            try:
+                yield run
+            except BaseException as error:
+                run.fail(getattr(error, "code", type(error).__name__))
+                raise
+
+    def runs(self, *, before: int | None, limit: int) -> list[Run]:
+        """Newest first."""
+        return self._listed("runs", {"before": before, "limit": limit})
+
+    def run(self, run_id: int) -> Run | None:
+        """One of them."""
+        return next(iter(self._listed("run", {"run_id": run_id})), None)
+
+    def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
+        """What it found, by number."""
+        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+            statement = script("check", "divergences").filled(connection)
+            parameters = {"run_id": run_id, "after": after, "limit": limit}
+            found = connection.execute(statement, parameters).fetchall()
+        return [(number, Divergence(*line)) for number, *line in found]
+
+    def _listed(self, name: str, parameters: dict[str, Any]) -> list[Run]:
+        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            return [_run_of(line) for line in cursor.execute(script("check", name).filled(connection), parameters)]
+
+
+def _lock(connection: Connection[Any], projection: str) -> None:
+    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", (LOCK_CLASS, projection)).fetchone()
+    if found is None or not found[0]:
+        raise CheckRunning(projection)
+
+
+def _begun(connection: Connection[Any], wanted: CheckWanted) -> int:
+    statement = script("check", "begin").filled(connection)
+    parameters = {
+        "projection": wanted.projection,
+        "seed": wanted.seed,
+        "past_max": wanted.past_max,
+        "with_log": wanted.with_log,
+        "with_adjudicated": wanted.with_adjudicated,
+    }
+    found = connection.execute(statement, parameters).fetchone()
+    assert found is not None  # noqa: S101 - an insert tells its number
+    return int(found[0])
+
+
+def _run_of(line: dict[str, Any]) -> Run:
+    wanted = CheckWanted(
+        line["projection"],
+        past_max=line["past_max"],
+        seed=line["seed"],
+        with_log=line["with_log"],
+        with_adjudicated=line["with_adjudicated"],
+    )
+    names = ("facts", "facts_total", "events", "messages", "messages_total", "divergences", "bounded")
+    return Run(
+        line["run_id"],
+        wanted,
+        RunState(line["state"]),
+        line["started_at"],
+        line["finished_at"],
+        line["cut_at"],
+        line["topic_id"],
+        dict(enumerate(line["next_offsets"] or ())),
+        Tally(**{name: line[name] for name in names}),
+        line["adjudicated"],
+        line["failure"],
+    )

@@ -1,0 +1,113 @@
+"""``python -m chronofact.reconciler``: the one place that picks the reconciler's adapters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+import uvloop
+from fastapi import FastAPI
+
+from chronofact.contracts.scope_kinds import ScopeKinds
+from chronofact.contracts.topics import facts_topic
+from chronofact.kafka.checked_log import CheckedLog
+from chronofact.postgres.check_store import CheckStore
+from chronofact.reconciler.check import Checker
+from chronofact.reconciler.http import Routes, add_routes
+from chronofact.reconciler.jobs import Job, repeat
+from chronofact.reconciler.ports import Checks, Log
+from chronofact.reconciler.service import Reconciler, seconds_until
+from chronofact.runtime.auth import Credentials, credentials_of
+from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
+from chronofact.runtime.failures import Transient, Unfit
+from chronofact.runtime.health import Health
+from chronofact.runtime.http import create_app
+from chronofact.runtime.lifecycle import stop_loop_on_signals
+from chronofact.runtime.logging import configure_logging
+from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.serve import listening_or_exit, serve
+
+POSTGRES: Final = "postgres"
+LOOK_S: Final = 1.0
+
+
+def main() -> None:
+    """Runs the reconciler until SIGTERM."""
+    settings = settings_or_exit()
+    configure_logging("reconciler", settings.log_level)
+    with start_or_exit():
+        kinds = ScopeKinds.load(settings.scope_kinds_file)
+        credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+    with listening_or_exit("reconciler"):
+        uvloop.run(run(settings, credentials))
+
+
+async def run(settings: Settings, credentials: Credentials) -> None:
+    """The service from its first look at Postgres to its last check."""
+    health, metrics = Health(POSTGRES), Metrics("reconciler")
+    checks = CheckStore(settings.postgres.get_secret_value())
+    checker = Checker(checks, log_of(settings), workers=settings.check_workers)
+    reconciler = Reconciler(checks, lambda: checker, metrics)
+    app = build_app(settings, reconciler, credentials, health=health, metrics=metrics)
+    jobs = jobs_of(settings, reconciler, checks, health)
+    with stop_loop_on_signals() as stopping:
+        working = [asyncio.create_task(repeat(job)) for job in jobs]
+        await serve(
+            app,
+            host=settings.reconciler_host,
+            port=settings.reconciler_port,
+            health=health,
+            stopping=stopping,
+            drain_timeout_s=settings.drain_timeout_s,
+        )
+        for task in working:
+            task.cancel()
+        await reconciler.stop()
+        structlog.get_logger().info("stopped")
+
+
+def build_app(
+    settings: Settings, reconciler: Reconciler, credentials: Credentials, *, health: Health, metrics: Metrics
+) -> FastAPI:
+    """The application over any checks."""
+    app = create_app("reconciler", "Compares projections with the log.", health=health, metrics=metrics)
+    add_routes(app, Routes(reconciler, credentials, metrics, projection=settings.projection))
+    return app
+
+
+def jobs_of(settings: Settings, reconciler: Reconciler, checks: Checks, health: Health) -> list[Job]:
+    """What the service does by itself."""
+    jobs = [Job("look", lambda: look(checks, health), lambda: LOOK_S)]
+    daily_at = settings.check_daily_at
+    if daily_at:
+        jobs.append(
+            Job(
+                "check",
+                lambda: reconciler.check_daily(settings.projection),
+                lambda: seconds_until(daily_at, datetime.now(UTC)),
+            )
+        )
+    return jobs
+
+
+async def look(checks: Checks, health: Health) -> None:
+    """Whether Postgres is there, for /readyz."""
+    try:
+        await asyncio.to_thread(checks.runs, before=None, limit=1)
+    except (Transient, Unfit) as failure:
+        health.hindered(POSTGRES, failure)
+    else:
+        health.ready(POSTGRES)
+
+
+def log_of(settings: Settings) -> Callable[[], Log]:
+    """Opens the facts topic anew for each check."""
+    topic = facts_topic(settings.facts_topic)
+    return lambda: CheckedLog(settings.kafka, topic, options=settings.kafka_options)
+
+
+if __name__ == "__main__":
+    main()

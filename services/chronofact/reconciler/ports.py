@@ -1,0 +1,123 @@
+"""What the reconciler needs from outside: checks as they are kept, a projection at one cut, and the log up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+from uuid import UUID
+
+from chronofact.contracts.checking import CheckWanted, Divergence, Run, StoredLine, Tally
+
+
+class LogMessage(Protocol):
+    """One message of the log; ``appended_at`` is the broker's append time in microseconds."""
+
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def key(self) -> bytes: ...
+    @property
+    def value(self) -> bytes: ...
+    @property
+    def appended_at(self) -> int: ...
+
+
+class Log(Protocol):
+    """The facts topic, read from its start."""
+
+    def topic_id(self) -> bytes:
+        """Which topic it is now."""
+        ...
+
+    def read(self, next_offsets: Mapping[int, int]) -> Iterator[Sequence[LogMessage]]:
+        """Every message below these offsets, each partition's in order, partition after partition.
+
+        Raises:
+            Transient: Kafka is away.
+            Unfit: the log does not reach that far, or has lost its start.
+        """
+        ...
+
+
+class Cut(Protocol):
+    """A projection as it was in one snapshot, for one worker."""
+
+    def judge(self, first: int, last: int) -> tuple[int, Tally]:
+        """Compares the facts of these numbers with their events; what differs is kept. Tells what was done."""
+        ...
+
+    def stored(self, partition: int) -> Iterator[StoredLine]:
+        """What the projection says of each message of a partition, by offset."""
+        ...
+
+
+class CheckRun(Protocol):
+    """One check at work: it owns its projection's lock and its line in the list of runs."""
+
+    run_id: int
+    topic_id: UUID | None
+    next_offsets: Mapping[int, int]
+    facts_total: int
+
+    def take_snapshot(self) -> None:
+        """The cut: what the projection holds now, and the offsets that it holds it up to.
+
+        Raises:
+            Unfit: ``projection_missing``.
+        """
+        ...
+
+    def chunks(self) -> Sequence[tuple[int, int]]:
+        """Ranges of fact numbers that cover every fact and every line of the projection."""
+        ...
+
+    def cut(self) -> AbstractContextManager[Cut]:
+        """A worker's look at the snapshot."""
+        ...
+
+    def found(self, divergences: Iterable[Divergence]) -> None:
+        """Keeps what differs."""
+        ...
+
+    def progress(self, tally: Tally) -> None:
+        """How far it has come."""
+        ...
+
+    def adjudicate(self) -> None:
+        """Puts the answers of all workers under the constraint that no instant has two."""
+        ...
+
+    def finish(self) -> None:
+        """The run is whole; older answers are dropped."""
+        ...
+
+    def fail(self, why: str) -> None:
+        """The run came to nothing."""
+        ...
+
+
+class Checks(Protocol):
+    """The kept runs."""
+
+    def begin(self, wanted: CheckWanted) -> AbstractContextManager[CheckRun]:
+        """A new run; marks those failed that died.
+
+        Raises:
+            CheckRunning: another one is at work on this projection.
+        """
+        ...
+
+    def runs(self, *, before: int | None, limit: int) -> list[Run]:
+        """Newest first."""
+        ...
+
+    def run(self, run_id: int) -> Run | None:
+        """One of them."""
+        ...
+
+    def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
+        """What it found, by number."""
+        ...
