@@ -29,6 +29,7 @@ from chronofact.runtime.auth import Credentials, OpenCredentials
 from chronofact.runtime.config import Settings
 from chronofact.runtime.health import Health
 from tests.contract.memory_log import MemoryTopic
+from tests.contract.memory_tail import MemoryTail
 from tests.contract.projecting import projector_on, run_until_idle
 from tests.integration.saying import PARTITIONS, Fact, Said
 
@@ -55,6 +56,8 @@ class ScopedFact(Fact):
 
 class World:
     """Say something, have it projected, ask about it."""
+
+    tail: MemoryTail
 
     def __init__(self, database: str, topic: MemoryTopic, http: httpx.AsyncClient, store: ReadingStore) -> None:
         self.topic = topic
@@ -135,11 +138,13 @@ async def world_on(
     topic = MemoryTopic()
     watch = LogWatch(topic_ends(topic))
     kinds = ScopeKinds.load()
-    app = build_app(Settings(auth="off"), store, watch, kinds, credentials or OpenCredentials(), health=health)
+    tail = MemoryTail(topic)
+    app = build_app(Settings(auth="off"), store, watch, tail, kinds, credentials or OpenCredentials(), health=health)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://reader") as http:
         tasks = [asyncio.create_task(watch.run()), asyncio.create_task(watch_projections(store, health, POSTGRES))]
         world = World(database, topic, http, store)
+        world.tail = tail
         try:
             yield world
         finally:

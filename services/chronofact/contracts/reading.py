@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from chronofact.contracts.position import Position
+from chronofact.contracts.projection import StoredEvent
 
 
 class Standing(NamedTuple):
@@ -94,6 +95,15 @@ class FactHead(NamedTuple):
     lane_mode: int = 0
 
 
+class StoredHistory(NamedTuple):
+    """A fact of whatever tenant with every event that its projection has."""
+
+    fact_id: bytes
+    tenant_id: UUID
+    head: FactHead
+    events: list[StoredEvent]
+
+
 class ListedFact(NamedTuple):
     """A fact in a list, with its answer."""
 
@@ -101,6 +111,8 @@ class ListedFact(NamedTuple):
     scope_kind: str
     scope_key: str
     fact_key: str
+    as_of: str | None
+    """As known when, where the list has a cut or the caller named an instant."""
     found: Found
 
 
@@ -157,10 +169,19 @@ class Side(NamedTuple):
     recorded_at: str
 
 
+class Decision(NamedTuple):
+    """The decision that counts for a pair; ``keep`` None is neither."""
+
+    event_id: str
+    keep: str | None
+    decided_at: str
+    decided_by: str | None
+    reason: str | None
+
+
 class Edge(NamedTuple):
     """A conflict edge as it is now."""
 
-    fact_no: int
     left: Side
     right: Side
     relation: str
@@ -168,6 +189,9 @@ class Edge(NamedTuple):
     age_s: float
     fact_id: str
     head: FactHead
+    pending: str | None
+    """The version under review, where the pair contradicts each other by a verdict."""
+    decision: Decision | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +215,8 @@ class FactsWanted:
     system_as_of: int | None
     after: tuple[str, str, str]
     limit: int
+    next_offsets: list[int] | None = None
+    """The cut of the log that the list is read at, by partition; None: all that is applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +229,10 @@ class EdgesWanted:
     key: str | None
     fact_id: bytes | None
     scopes: Scopes | None
-    after: tuple[int, UUID, UUID]
+    after: tuple[int, UUID, UUID, UUID] | None
+    """Since when the last one was so, its fact and its versions."""
     limit: int
+    next_offsets: list[int] | None = None
 
 
 class Watermarks(NamedTuple):

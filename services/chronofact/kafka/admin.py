@@ -108,17 +108,22 @@ class Admin:
             Transient: ``kafka_unreachable``.
             Unfit: ``topic_missing``.
         """
-        try:
-            return self._look(topic.name)
-        except KafkaException as error:
-            if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
-                raise Unfit(
-                    "topic_missing", f"the topic {topic.name} does not exist", remedy="create it by `chronofact topics`"
-                ) from None
-            raise
+        return self._named(topic.name, lambda: self._look(topic.name))
+
+    def topic_id(self, name: str) -> bytes:
+        """The 16 bytes of the topic's id as it is now.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+            Unfit: ``topic_missing``.
+        """
+        return self._named(name, lambda: _uuid_bytes(self._described(name).topic_id))
+
+    def _described(self, name: str) -> Any:
+        return self._one(self._client.describe_topics(TopicCollection([name]), request_timeout=self._timeout_s))
 
     def _look(self, name: str) -> TopicState:
-        described = self._one(self._client.describe_topics(TopicCollection([name]), request_timeout=self._timeout_s))
+        described = self._described(name)
         partitions = len(described.partitions)
         return TopicState(
             topic_id=_uuid_bytes(described.topic_id),
@@ -137,6 +142,17 @@ class Admin:
         asked = {TopicPartition(name, one): spec for one in range(partitions)}
         futures = self._client.list_offsets(asked, request_timeout=self._timeout_s)
         return {where.partition: self._result(future).offset for where, future in futures.items()}
+
+    @staticmethod
+    def _named(name: str, look: Callable[[], T]) -> T:
+        try:
+            return look()
+        except KafkaException as error:
+            if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
+                raise Unfit(
+                    "topic_missing", f"the topic {name} does not exist", remedy="create it by `chronofact topics`"
+                ) from None
+            raise
 
     def _one(self, futures: Mapping[Any, Future[T]]) -> T:
         (future,) = futures.values()

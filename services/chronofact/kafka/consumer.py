@@ -114,11 +114,11 @@ class LogConsumer:
         """
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise _named(failure)
+            raise failure_of(failure)
         try:
             found = self._consumer.consume(messages_max, timeout_s)
         except KafkaException as error:
-            raise _named(error.args[0]) from None
+            raise failure_of(error.args[0]) from None
         return self._raw(found)
 
     def _raw(self, found: list[Message]) -> list[RawMessage]:
@@ -131,7 +131,7 @@ class LogConsumer:
                 self._failure = self._failure or error
         if self._failure is not None and not messages:
             failure, self._failure = self._failure, None
-            raise _named(failure)
+            raise failure_of(failure)
         return messages
 
     def seek(self, partition: int, offset: int) -> None:
@@ -177,7 +177,7 @@ class LogConsumer:
         try:
             return call()
         except KafkaException as error:
-            raise _named(error.args[0]) from None
+            raise failure_of(error.args[0]) from None
 
 
 def _raw_message(message: Any) -> RawMessage:
@@ -190,7 +190,8 @@ def _raw_message(message: Any) -> RawMessage:
     )
 
 
-def _named(error: KafkaError) -> Exception:
+def failure_of(error: KafkaError) -> Transient | Unfit:
+    """The failure that a client error is, by name."""
     if error.code() in _LOST:
         return Unfit(
             "offset_out_of_range",

@@ -11,25 +11,22 @@ from uuid import UUID
 from psycopg import AsyncConnection, sql
 
 from chronofact.contracts.position import Position
+from chronofact.contracts.projection import StoredEvent
 from chronofact.contracts.reading import (
     Ask,
     Claim,
-    Edge,
-    EdgesWanted,
     EventLine,
     FactHead,
-    FactsWanted,
     Found,
-    ListedFact,
-    Rectangle,
-    Scopes,
-    Side,
     Silence,
     Standing,
+    StoredHistory,
     VersionLine,
     WantedClaim,
 )
+from chronofact.contracts.tail import TailMessage
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.page_reads import PageReads
 from chronofact.postgres.session import reading_pool
 from chronofact.postgres.spelling import Instant, InstantArray, Int8Array, UuidArray, speak_plainly
 from chronofact.postgres.template import Script, scripts
@@ -142,7 +139,7 @@ class ReadingStore:
         return projection
 
 
-class PostgresSnapshot:
+class PostgresSnapshot(PageReads):
     """One projection within one transaction."""
 
     def __init__(self, connection: AsyncConnection[Any], statements: _Statements, standing: Standing) -> None:
@@ -194,27 +191,6 @@ class PostgresSnapshot:
         rows = await self._all("fact", tenant_id=tenant_id, fact_id=UUID(bytes=fact_id))
         return FactHead(*rows[0]) if rows else None
 
-    async def facts(self, wanted: FactsWanted) -> list[ListedFact]:
-        """A page by scope and key."""
-        filters: list[str] = []
-        parameters: dict[str, Any] = {
-            "tenant_id": wanted.tenant_id,
-            "subject_id": wanted.subject_id,
-            "valid_at": Instant(wanted.valid_at),
-            "system_as_of": Instant.of(wanted.system_as_of),
-            "limit": wanted.limit,
-        }
-        parameters |= zip(("after_kind", "after_scope", "after_key"), wanted.after, strict=True)
-        if wanted.scope is not None:
-            filters.append("and one.scope_kind = %(scope_kind)s and one.scope_key = %(scope_key)s")
-            parameters["scope_kind"], parameters["scope_key"] = wanted.scope
-        if wanted.prefix is not None:
-            filters.append("and starts_with(one.fact_key, %(prefix)s)")
-            parameters["prefix"] = wanted.prefix
-        _limit_scopes("one", wanted.scopes, filters, parameters)
-        rows = await self._all("facts", tuple(filters), **parameters)
-        return [ListedFact(row[0], row[1], row[2], row[3], Found(*row[4:])) for row in rows]
-
     async def events(self, fact_no: int, *, after: int, limit: int) -> list[EventLine]:
         """A page by ``event_seq``."""
         return [EventLine(*row) for row in await self._all("events", fact_no=fact_no, after=after, limit=limit)]
@@ -223,59 +199,47 @@ class PostgresSnapshot:
         """A page by number."""
         return [VersionLine(*row) for row in await self._all("versions", fact_no=fact_no, after=after, limit=limit)]
 
-    async def timeline(self, fact_no: int, *, after: int, limit: int) -> list[Rectangle]:
-        """A page by when it became known; ``after`` counts rectangles."""
-        return [Rectangle(*row) for row in await self._all("timeline", fact_no=fact_no, after=after, limit=limit)]
-
     async def claims_of(self, fact_no: int, version_nos: Sequence[int]) -> Mapping[int, tuple[str, bytes]]:
         """Id and value of some of a fact's versions, by number."""
         rows = await self._all("claims_of_fact", fact_no=fact_no, version_nos=Int8Array.of(version_nos))
         return {number: (version_id, value) for number, version_id, value in rows}
 
-    async def edges(self, wanted: EdgesWanted) -> list[Edge]:
-        """A page of conflict edges."""
-        filters: list[str] = []
-        parameters: dict[str, Any] = {"tenant_id": wanted.tenant_id, "limit": wanted.limit}
-        parameters |= zip(("after_no", "after_left", "after_right"), wanted.after, strict=True)
-        if wanted.relation is not None:
-            filters.append("and c.relation = %(relation)s")
-            parameters["relation"] = wanted.relation
-            if wanted.relation == "OPEN":
-                filters.append("and f.conflicts_open > 0")
-        if wanted.subject_id is not None:
-            filters.append("and f.subject_id = %(subject_id)s")
-            parameters["subject_id"] = wanted.subject_id
-        if wanted.key is not None:
-            filters.append("and f.fact_key = %(key)s")
-            parameters["key"] = wanted.key
-        if wanted.fact_id is not None:
-            filters.append("and f.fact_id = %(fact_id)s")
-            parameters["fact_id"] = UUID(bytes=wanted.fact_id)
-        _limit_scopes("f", wanted.scopes, filters, parameters)
-        return [_edge(row) for row in await self._all("conflicts", tuple(filters), **parameters)]
+    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int) -> list[StoredHistory] | None:
+        """Those of the facts that are known, of any tenant, with all their events; None: more than so many."""
+        heads = await self._all("stored_facts", fact_ids=UuidArray.of(fact_ids))
+        found = {row[2]: StoredHistory(UUID(row[0]).bytes, UUID(row[1]), FactHead(*row[2:]), []) for row in heads}
+        if sum(one.head.event_seq for one in found.values()) > events_max:
+            return None
+        if found:
+            for fact_no, event_id, kind, recorded_at, payload in await self._all(
+                "stored_events", fact_nos=Int8Array.of(list(found))
+            ):
+                event = StoredEvent(bytes.fromhex(event_id), kind, recorded_at, payload.encode())
+                found[fact_no].events.append(event)
+        return list(found.values())
+
+    async def parked_of(self, fact_ids: Sequence[bytes]) -> list[TailMessage]:
+        """The parked messages of those facts, in offset order."""
+        rows = await self._all("parked_of", fact_ids=UuidArray.of(fact_ids))
+        return [
+            TailMessage(partition, offset, bytes.fromhex(key or ""), bytes.fromhex(value or ""), appended_at)
+            for partition, offset, key, value, appended_at in rows
+        ]
+
+    async def dropped(self, topic_id: bytes, messages: Sequence[TailMessage]) -> frozenset[tuple[int, int]]:
+        """The partition and offset of those that were given up."""
+        rows = await self._all(
+            "dropped_among",
+            topic_id=UUID(bytes=topic_id),
+            partitions=Int8Array.of([one.partition for one in messages]),
+            offsets=Int8Array.of([one.offset for one in messages]),
+        )
+        return frozenset((partition, offset) for partition, offset in rows)
 
     async def _all(self, name: str, filters: tuple[str, ...] = (), **parameters: Any) -> list[tuple[Any, ...]]:
         statement = self._statements.get(self._connection, name, self.standing.projection, filters)
         cursor = await self._connection.execute(statement, parameters)
         return await cursor.fetchall()
-
-
-def _edge(row: tuple[Any, ...]) -> Edge:
-    fact_no, left, right, relation, recorded_at, age_s, fact_id, *rest = row
-    subject_id, label, kind, scope_key, key, conflicts_open, *sides = rest
-    head = FactHead(fact_no, subject_id, label, kind, scope_key, key, 0, 0, conflicts_open)
-    return Edge(fact_no, Side(left, *sides[:5]), Side(right, *sides[5:]), relation, recorded_at, age_s, fact_id, head)
-
-
-def _limit_scopes(table: str, scopes: Scopes | None, filters: list[str], parameters: dict[str, Any]) -> None:
-    if scopes is None:
-        return
-    spelled = f"{table}.scope_kind || ':' || {table}.scope_key"
-    filters.append(
-        f"and ({spelled} = any(%(scopes_exact)s::text[])"
-        f" or exists (select from unnest(%(scopes_prefixes)s::text[]) as p (x) where starts_with({spelled}, p.x)))"
-    )
-    parameters["scopes_exact"], parameters["scopes_prefixes"] = list(scopes.exact), list(scopes.prefixes)
 
 
 def _standing(projection: str, row: Sequence[Any]) -> Standing:

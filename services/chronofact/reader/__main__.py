@@ -13,10 +13,12 @@ from chronofact.contracts.reading import Watermarks
 from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin
+from chronofact.kafka.tail import TopicTail
 from chronofact.postgres.reading_store import ReadingStore
+from chronofact.reader.folding import TailLimits
 from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES, Routes, add_routes
-from chronofact.reader.ports import LogEnds, Projections
+from chronofact.reader.ports import LogEnds, LogTail, Projections
 from chronofact.reader.service import Reader
 from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, credentials_of
@@ -49,7 +51,13 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
     store = ReadingStore(settings.postgres.get_secret_value())
     await store.open()
     watch = LogWatch(log_ends(settings))
-    app = build_app(settings, store, watch, kinds, credentials, health=health)
+    tail = TopicTail(
+        settings.kafka,
+        facts_topic(settings.facts_topic),
+        kept_max=settings.tail_reads_max,
+        options=settings.kafka_options,
+    )
+    app = build_app(settings, store, watch, tail, kinds, credentials, health=health)
     with stop_loop_on_signals() as stopping:
         watching = [
             asyncio.create_task(watch.run()),
@@ -67,12 +75,14 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
         finally:
             await stop_all(watching)
             await store.close()
+            tail.close()
 
 
 def build_app(
     settings: Settings,
     projections: Projections,
     watch: LogWatch,
+    tail: LogTail,
     kinds: ScopeKinds,
     credentials: Credentials,
     *,
@@ -82,7 +92,7 @@ def build_app(
     metrics = Metrics("reader")
     app = create_app("reader", "Answers what held when, as known when.", health=health, metrics=metrics)
     routes = Routes(
-        Reader(projections, watch, metrics),
+        Reader(projections, watch, tail, metrics, limits=tail_limits(settings)),
         credentials,
         kinds,
         health=health,
@@ -92,6 +102,17 @@ def build_app(
     )
     add_routes(app, routes)
     return app
+
+
+def tail_limits(settings: Settings) -> TailLimits:
+    """What folding the unread tail may cost."""
+    return TailLimits(
+        scan_messages_max=settings.tail_scan_messages_max,
+        stored_events_max=settings.tail_stored_events_max,
+        reads_max=settings.tail_reads_max,
+        queue_ms=settings.tail_queue_ms,
+        timeout_ms=settings.tail_timeout_ms,
+    )
 
 
 def log_ends(settings: Settings) -> LogEnds:

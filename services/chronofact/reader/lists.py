@@ -1,165 +1,208 @@
-"""Reads that page: a subject's facts, one fact's history, conflicts to settle."""
+"""Reads that page: a subject's facts, and one fact's history."""
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from fastapi import Request
 
-from chronofact.contracts.reading import (
-    Edge,
-    EdgesWanted,
-    FactHead,
-    FactsWanted,
-    ListedFact,
-    Rectangle,
-    Side,
-    Standing,
-    VersionLine,
-)
 from chronofact.contracts.reading import EventLine as Line
+from chronofact.contracts.reading import FactHead, FactsWanted, ListedFact, Rectangle, VersionLine
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_bound, format_instant
-from chronofact.reader.answers import CLAIMS_MAX, KINDS, REASONS, Body, answer_body, by_answer, wanted_claims
+from chronofact.reader.answers import (
+    CLAIMS_MAX,
+    KINDS,
+    NOTHING,
+    REASONS,
+    Body,
+    answer_body,
+    behind_answers,
+    wanted_claims,
+)
+from chronofact.reader.cursors import Cursors, Place, instant, natural, text
+from chronofact.reader.folding import Reading
+from chronofact.reader.freshness import with_held
 from chronofact.reader.ports import Snapshot
-from chronofact.reader.questions import Asking, Wait
+from chronofact.reader.questions import Asking, Wait, fact_id_in, instant_of
+from chronofact.reader.requests import limit_in, parameters, required, wait_in
 from chronofact.reader.service import Reader
 
-LIMIT: Final = 100
-LIMIT_MAX: Final = 1_000
 TIMELINE_LANES_MAX: Final = 500
 """Versions side by side whose timeline is drawn: its lines name them all, so it grows with their square."""
-_CURSOR_CHARS_MAX: Final = 4_096
-NIL: Final = UUID(int=0)
+PREFIX_CHARS_MAX: Final = 200
+_FACTS: Final = frozenset({"subject", "scope", "prefix", "valid_at", "as_of", "cursor", "limit"})
 
 
 class Lists:
-    """Every read that gives a page; ``cursor`` None is the end."""
+    """Every read of facts that gives a page; ``cursor`` None is the end."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def facts(self, wanted: FactsWanted, subject: str, wait: Wait) -> Body:
-        """A subject's facts with their answers, by scope and key."""
-        await self._reader.waiting.until_passed(wanted.tenant_id, wait)
-        async with self._reader.projections.snapshot(wanted.tenant_id) as snapshot:
+    async def facts(self, request: Request, asking: Asking) -> Body:
+        """``GET /v1/facts``: a subject's facts with their answers, by scope and key."""
+        found = parameters(request.query_params, _FACTS)
+        subject = required(found, "subject")
+        cursors = Cursors("/v1/facts", asking.tenant_id, found.items())
+        begun = cursors.place(found.get("cursor"), text, text, text)
+        scope = asking.scope(found["scope"]) if "scope" in found else None
+        wanted = FactsWanted(
+            tenant_id=asking.tenant_id,
+            subject_id=asking.subject_id(subject),
+            scope=None if scope is None else (scope.kind, scope.key),
+            prefix=prefix_in(found),
+            scopes=asking.scopes(),
+            valid_at=valid_at_of(asking, found, begun),
+            system_as_of=asking.instant(found.get("as_of"), "as_of"),
+            after=("", "", "") if begun is None else (begun.key[0], begun.key[1], begun.key[2]),
+            limit=limit_in(found),
+            next_offsets=None if begun is None else begun.next_offsets(),
+        )
+        return await self._facts(wanted, subject, wait_in(found), cursors, begun)
+
+    async def _facts(
+        self, wanted: FactsWanted, subject: str, wait: Wait, cursors: Cursors, begun: Place | None
+    ) -> Body:
+        async with self._reader.folding.reading(wanted.tenant_id, None, wait) as reading:
+            snapshot = reading.snapshot
+            freshness = freshness_of_page(self._reader, reading, begun, wait)
             listed = await snapshot.facts(replace(wanted, limit=wanted.limit + 1))
             page = listed[: wanted.limit]
-            claims = [one for at, fact in enumerate(page) for one in wanted_claims(at, fact.found, wanted.system_as_of)]
-            behind = by_answer(await snapshot.claims(claims)) if claims else {}
-            freshness = self._freshness(wanted.tenant_id, snapshot.standing, wait)
-            held = await self._held(snapshot, [UUID(fact.fact_id).bytes for fact in page])
+            claims = [
+                one for at, fact in enumerate(page) for one in wanted_claims(at, fact.found, _known(fact, wanted))
+            ]
+            behind = await behind_answers(snapshot, claims)
+            held = await held_of(snapshot, [UUID(fact.fact_id).bytes for fact in page])
+            cut = snapshot.standing.position if begun is None else begun.cut
         shared = orjson.Fragment(orjson.dumps(freshness))
         bodies = []
         for at, fact in enumerate(page):
-            body = _listed_body(fact, subject, answer_body(fact.found, behind.get(at, ())), wanted)
+            body = _listed_body(fact, subject, answer_body(fact.found, behind.get(at, NOTHING)), wanted)
             parked = held.get(fact.fact_id, 0)
-            body["freshness"] = {**freshness, "stale": True, "held": parked} if parked else shared
+            body["freshness"] = with_held(freshness, parked) if parked else shared
             bodies.append(body)
         last = page[-1] if len(listed) > len(page) else None
-        cursor = None if last is None else cursor_of([last.scope_kind, last.scope_key, last.fact_key])
-        return {"facts": bodies, "cursor": cursor, "freshness": freshness}
+        place = None if last is None else Place([last.scope_kind, last.scope_key, last.fact_key], wanted.valid_at, cut)
+        return {"facts": bodies, "cursor": place and cursors.spell(place), "freshness": freshness}
 
-    async def events(self, asking: Asking, fact_id: bytes, wait: Wait, *, after: int, limit: int) -> Body:
-        """A fact's events by ``event_seq``."""
-        return await self._history(asking, fact_id, wait, "events", after, limit)
-
-    async def versions(self, asking: Asking, fact_id: bytes, wait: Wait, *, after: int, limit: int) -> Body:
-        """A fact's versions with their labels, in order of first assertion."""
-        return await self._history(asking, fact_id, wait, "versions", after, limit)
-
-    async def timeline(self, asking: Asking, fact_id: bytes, wait: Wait, *, after: int, limit: int) -> Body:
-        """A fact's answers over both clocks."""
-        return await self._history(asking, fact_id, wait, "timeline", after, limit)
-
-    async def _history(self, asking: Asking, fact_id: bytes, wait: Wait, what: str, after: int, limit: int) -> Body:
-        await self._reader.waiting.until_passed(asking.tenant_id, wait)
-        async with self._reader.projections.snapshot(asking.tenant_id) as snapshot:
-            head = await snapshot.fact(asking.tenant_id, fact_id)
+    async def history(self, request: Request, asking: Asking) -> Body:
+        """``GET /v1/facts/{fact_id}/events``, ``/versions`` and ``/timeline``."""
+        found = parameters(request.query_params, frozenset({"cursor", "limit"}))
+        fact_id = fact_id_in(request.path_params["fact_id"])
+        what = request.url.path.rpartition("/")[2]
+        cursors = Cursors(f"/v1/facts/{fact_id.hex()}/{what}", asking.tenant_id, ())
+        is_drawn = what == "timeline"
+        checks = (natural, instant) if is_drawn else (natural,)
+        begun = cursors.place(found.get("cursor"), *checks)
+        limit, wait = limit_in(found), wait_in(found)
+        async with self._reader.folding.reading(asking.tenant_id, [fact_id], wait, slices=is_drawn) as reading:
+            head = await reading.snapshot.fact(asking.tenant_id, fact_id)
             if head is None or not asking.covers(head.scope_kind, head.scope_key):
                 raise Rejected("not_found", "no event of such a fact is known here", field="fact_id")
-            page, cursor = await _page(snapshot, head, what, after, limit)
-            freshness = self._freshness(asking.tenant_id, snapshot.standing, wait)
-            held = await self._held(snapshot, [fact_id])
-        if held:
-            freshness = {**freshness, "stale": True, "held": sum(held.values())}
+            page, place = await _PAGES[what](reading.snapshot, head, [] if begun is None else begun.key, limit)
+            freshness = await reading.freshness_of([fact_id])
         return {
-            "fact": _head_body(head, str(UUID(bytes=fact_id))),
+            "fact": head_body(head, str(UUID(bytes=fact_id))),
             what: page,
-            "cursor": cursor,
+            "cursor": place and cursors.spell(Place(place)),
             "freshness": freshness,
         }
 
-    async def conflicts(self, wanted: EdgesWanted, wait: Wait) -> Body:
-        """Conflict edges with both sides, their age, and the command that settles one."""
-        await self._reader.waiting.until_passed(wanted.tenant_id, wait)
-        async with self._reader.projections.snapshot(wanted.tenant_id) as snapshot:
-            edges = await snapshot.edges(replace(wanted, limit=wanted.limit + 1))
-            freshness = self._freshness(wanted.tenant_id, snapshot.standing, wait)
-        page = edges[: wanted.limit]
-        last = page[-1] if len(edges) > len(page) else None
-        cursor = None if last is None else cursor_of([last.fact_no, last.left.version_id, last.right.version_id])
-        return {"conflicts": [_edge_body(edge) for edge in page], "cursor": cursor, "freshness": freshness}
 
-    def _freshness(self, tenant_id: UUID, standing: Standing, wait: Wait) -> Body:
-        return self._reader.freshness(tenant_id, standing, wait)
-
-    @staticmethod
-    async def _held(snapshot: Snapshot, fact_ids: Sequence[bytes]) -> Mapping[str, int]:
-        return await snapshot.held(fact_ids) if snapshot.standing.holds else {}
-
-
-async def _page(snapshot: Snapshot, head: FactHead, what: str, after: int, limit: int) -> tuple[list[Body], str | None]:
-    if what == "events":
-        events = await snapshot.events(head.fact_no, after=after, limit=limit + 1)
-        cursor = cursor_of([events[limit - 1].event_seq]) if len(events) > limit else None
-        return [_event_body(one) for one in events[:limit]], cursor
-    if what == "versions":
-        versions = await snapshot.versions(head.fact_no, after=after, limit=limit + 1)
-        cursor = cursor_of([versions[limit - 1].version_no]) if len(versions) > limit else None
-        return [_version_body(one) for one in versions[:limit]], cursor
-    if head.lane_mode and head.versions > TIMELINE_LANES_MAX:
-        raise Rejected(
-            "timeline_too_large",
-            f"a timeline of more than {TIMELINE_LANES_MAX} versions side by side is not drawn; ask at instants",
-            field="fact_id",
-        )
-    rectangles = await snapshot.timeline(head.fact_no, after=after, limit=limit + 1)
-    cursor = cursor_of([after + limit]) if len(rectangles) > limit else None
-    numbers = {number for one in rectangles for number in one.versions[:CLAIMS_MAX]}
-    said = await snapshot.claims_of(head.fact_no, sorted(numbers))
-    return [_rectangle_body(one, said) for one in rectangles[:limit]], cursor
-
-
-def cursor_of(key: list[Any]) -> str:
-    """An opaque place to go on from."""
-    return urlsafe_b64encode(orjson.dumps(key)).rstrip(b"=").decode()
-
-
-def key_of(cursor: str, *kinds: type) -> list[Any]:
-    """What a cursor holds.
+def prefix_in(found: Mapping[str, str]) -> str | None:
+    """``prefix``.
 
     Raises:
         Rejected: ``parameter_malformed``.
     """
+    prefix = found.get("prefix")
+    if prefix is not None and (len(prefix) > PREFIX_CHARS_MAX or not prefix.isascii() or "\x00" in prefix):
+        raise Rejected("parameter_malformed", "prefix is the beginning of a key", field="prefix")
+    return prefix
+
+
+def valid_at_of(asking: Asking, found: Mapping[str, str], begun: Place | None) -> int:
+    """The instant that is asked for: the caller's, that of the first page, or now."""
+    valid_at = asking.instant(found.get("valid_at"), "valid_at")
+    if valid_at is not None:
+        return valid_at
+    return asking.now if begun is None or begun.valid_at is None else begun.valid_at
+
+
+def freshness_of_page(reader: Reader, reading: Reading, begun: Place | None, wait: Wait) -> Body:
+    """How fresh a page is: as of the cut that its list was begun at."""
+    if begun is None or begun.cut is None:
+        return reading.freshness
     try:
-        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-        found = orjson.loads(raw) if len(cursor) <= _CURSOR_CHARS_MAX else None
-    except ValueError:
-        found = None
-    if (
-        not isinstance(found, list)
-        or len(found) != len(kinds)
-        or not all(type(one) is kind for one, kind in zip(found, kinds, strict=True))
-        or any(isinstance(one, str) and "\x00" in one for one in found)
-        or any(isinstance(one, int) and not 0 <= one < 2**63 for one in found)
-    ):
-        raise Rejected("parameter_malformed", "not a cursor that this call gave", field="cursor")
-    return found
+        return reader.folding.freshness_at(reading.snapshot.standing, begun.cut, wait)
+    except Rejected as error:
+        raise error.at("cursor") from None
+
+
+async def held_of(snapshot: Snapshot, fact_ids: Sequence[bytes]) -> Mapping[str, int]:
+    """How many messages of those facts are parked."""
+    return await snapshot.held(fact_ids) if snapshot.standing.holds else {}
+
+
+def head_body(head: FactHead, fact_id: str) -> Body:
+    """The slot of a fact that is found by its id."""
+    return {
+        "fact_id": fact_id,
+        "subject": head.subject_label or head.subject_id,
+        "scope": f"{head.scope_kind}:{head.scope_key}",
+        "key": head.fact_key,
+    }
+
+
+async def _events(
+    snapshot: Snapshot, head: FactHead, after: Sequence[Any], limit: int
+) -> tuple[list[Body], list[Any] | None]:
+    events = await snapshot.events(head.fact_no, after=after[0] if after else 0, limit=limit + 1)
+    place = [events[limit - 1].event_seq] if len(events) > limit else None
+    return [_event_body(one) for one in events[:limit]], place
+
+
+async def _versions(
+    snapshot: Snapshot, head: FactHead, after: Sequence[Any], limit: int
+) -> tuple[list[Body], list[Any] | None]:
+    versions = await snapshot.versions(head.fact_no, after=after[0] if after else 0, limit=limit + 1)
+    place = [versions[limit - 1].version_no] if len(versions) > limit else None
+    return [_version_body(one) for one in versions[:limit]], place
+
+
+async def _timeline(
+    snapshot: Snapshot, head: FactHead, after: Sequence[Any], limit: int
+) -> tuple[list[Body], list[Any] | None]:
+    """All pages are as known when the first was read."""
+    if head.lane_mode and head.versions > TIMELINE_LANES_MAX:
+        raise Rejected(
+            "timeline_too_large",
+            f"a timeline of more than {TIMELINE_LANES_MAX} versions side by side is not drawn;"
+            " /versions and /events page through them, /v1/resolve answers at any two instants",
+            field="fact_id",
+        )
+    passed, as_of = after or (0, None)
+    rectangles = await snapshot.timeline(head.fact_no, system_as_of=as_of, after=passed, limit=limit + 1)
+    place = None
+    if len(rectangles) > limit:
+        (last,) = await snapshot.events(head.fact_no, after=head.event_seq - 1, limit=1)
+        place = [passed + limit, instant_of(last.recorded_at) if as_of is None else as_of]
+    numbers = {number for one in rectangles for number in one.versions[:CLAIMS_MAX]}
+    said = await snapshot.claims_of(head.fact_no, sorted(numbers))
+    return [_rectangle_body(one, said) for one in rectangles[:limit]], place
+
+
+_PAGES: Final = {"events": _events, "versions": _versions, "timeline": _timeline}
+
+
+def _known(fact: ListedFact, wanted: FactsWanted) -> int | None:
+    """As known when the fact was answered."""
+    return wanted.system_as_of if fact.as_of is None else instant_of(fact.as_of)
 
 
 def _listed_body(fact: ListedFact, subject: str, body: Body, wanted: FactsWanted) -> Body:
@@ -172,15 +215,6 @@ def _listed_body(fact: ListedFact, subject: str, body: Body, wanted: FactsWanted
     body["valid_at"] = format_instant(wanted.valid_at)
     body["as_of"] = format_bound(wanted.system_as_of)
     return body
-
-
-def _head_body(head: FactHead, fact_id: str) -> Body:
-    return {
-        "fact_id": fact_id,
-        "subject": head.subject_label or head.subject_id,
-        "scope": f"{head.scope_kind}:{head.scope_key}",
-        "key": head.fact_key,
-    }
 
 
 def _event_body(line: Line) -> Body:
@@ -238,37 +272,3 @@ def _rectangle_body(one: Rectangle, said: Mapping[int, tuple[str, bytes]]) -> Bo
             return {**body, "versions": claims}
         case _:
             return {**body, "values": claims}
-
-
-def _edge_body(edge: Edge) -> Body:
-    fact = _head_body(edge.head, edge.fact_id)
-    settle = {
-        "type": "resolve_conflict",
-        "subject": edge.head.subject_id,
-        "scope": fact["scope"],
-        "key": fact["key"],
-        "left_version_id": edge.left.version_id,
-        "right_version_id": edge.right.version_id,
-        "keep": None,
-        "decided_at": None,
-    }
-    return {
-        "relation": edge.relation,
-        "fact": fact,
-        "left": _side_body(edge.left),
-        "right": _side_body(edge.right),
-        "recorded_at": edge.recorded_at,
-        "age_s": round(edge.age_s, 3),
-        "open_in_fact": edge.head.conflicts_open,
-        "settle": settle if edge.relation == "OPEN" else None,
-    }
-
-
-def _side_body(side: Side) -> Body:
-    return {
-        "version_id": side.version_id,
-        "value": orjson.Fragment(side.value),
-        "valid_during": (side.valid_from, side.valid_to),
-        "source_id": side.source_id,
-        "recorded_at": side.recorded_at,
-    }

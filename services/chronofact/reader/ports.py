@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 from uuid import UUID
 
+from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal
 from chronofact.contracts.reading import (
     Ask,
     Claim,
@@ -20,10 +21,12 @@ from chronofact.contracts.reading import (
     Rectangle,
     Silence,
     Standing,
+    StoredHistory,
     VersionLine,
     WantedClaim,
     Watermarks,
 )
+from chronofact.contracts.tail import Stretch, Tail, TailMessage
 
 
 class Snapshot(Protocol):
@@ -63,16 +66,40 @@ class Snapshot(Protocol):
         """A page by number."""
         ...
 
-    async def timeline(self, fact_no: int, *, after: int, limit: int) -> list[Rectangle]:
-        """A page by when it became known; ``after`` counts rectangles."""
+    async def timeline(self, fact_no: int, *, system_as_of: int | None, after: int, limit: int) -> list[Rectangle]:
+        """A page by when it became known, as known then; ``after`` counts rectangles."""
+        ...
+
+    async def chain(self, wanted: ContextWanted) -> list[ChainFact]:
+        """The facts of a chain of scopes, nearest scope first, then by key."""
+        ...
+
+    async def proposals(self, asked: Sequence[AsKnown], *, valid_at: int, limit: int) -> list[Proposal]:
+        """Versions of those facts that wait for their activation and are not over at the instant."""
+        ...
+
+    async def contradictions(self, asked: Sequence[AsKnown]) -> list[Contradiction]:
+        """Pairs of those facts that contradict each other, unsettled."""
         ...
 
     async def claims_of(self, fact_no: int, version_nos: Sequence[int]) -> Mapping[int, tuple[str, bytes]]:
         """Id and value of some of a fact's versions, by number."""
         ...
 
+    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int) -> list[StoredHistory] | None:
+        """Those of the facts that are known, of any tenant, with all their events; None: more than so many."""
+        ...
+
+    async def parked_of(self, fact_ids: Sequence[bytes]) -> list[TailMessage]:
+        """The parked messages of those facts, in offset order."""
+        ...
+
+    async def dropped(self, topic_id: bytes, messages: Sequence[TailMessage]) -> frozenset[tuple[int, int]]:
+        """The partition and offset of those that were given up."""
+        ...
+
     async def edges(self, wanted: EdgesWanted) -> list[Edge]:
-        """A page of conflict edges."""
+        """A page of conflict edges, oldest first."""
         ...
 
 
@@ -97,4 +124,31 @@ class LogEnds(Protocol):
 
     def __call__(self) -> Watermarks:
         """Raises Transient or Unfit when the broker can't be asked."""
+        ...
+
+
+class LogTail(Protocol):
+    """Reads the facts topic near its end; blocks, and may be called from several threads at once."""
+
+    partitions: int
+    """How many partitions the topic has."""
+
+    def partition_of(self, fact_id: bytes) -> int:
+        """Where the events of a fact lie."""
+        ...
+
+    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], *, messages_max: int, timeout_s: float) -> Tail:
+        """The messages of those keys, each partition from its start to its end as known when the reading began.
+
+        Stops early at ``messages_max`` messages of whatever key, or when the time is over: ``next_offsets`` tells how
+        far it came.
+
+        Raises:
+            Transient: Kafka can't be reached.
+            Unfit: the topic is gone, or lacks the offset to start from.
+        """
+        ...
+
+    def close(self) -> None:
+        """Lets go of every connection."""
         ...

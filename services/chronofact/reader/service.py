@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
 
-from chronofact.contracts.reading import Ask, Claim, Found, Standing
+from chronofact.contracts.reading import Ask, Found
 from chronofact.domain.interval import format_bound, format_instant
-from chronofact.reader.answers import Body, answer_body, fact_body
+from chronofact.reader.answers import NOTHING, Behind, Body, answer_body, fact_body
 from chronofact.reader.chains import Chains, asked_of
-from chronofact.reader.freshness import LogWatch, freshness_body
-from chronofact.reader.ports import Projections, Snapshot
+from chronofact.reader.folding import Folding, TailLimits
+from chronofact.reader.freshness import LogWatch, with_held
+from chronofact.reader.ports import LogTail, Projections, Snapshot
 from chronofact.reader.questions import Question, Wait
-from chronofact.reader.waiting import Waiting, has_passed
 from chronofact.runtime.metrics import Metrics
 
 SLICE: Final = 500
@@ -28,28 +29,38 @@ _PLAIN: Final = frozenset({None, 0, 1})
 class Reader:
     """Every read that asks what held."""
 
-    def __init__(self, projections: Projections, watch: LogWatch, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        projections: Projections,
+        watch: LogWatch,
+        tail: LogTail,
+        metrics: Metrics,
+        *,
+        limits: TailLimits | None = None,
+    ) -> None:
         self.projections = projections
-        self.waiting = Waiting(projections)
-        self._watch = watch
+        self.folding = Folding(projections, watch, tail, metrics, limits=limits)
+        self.waiting = self.folding.waiting
         self._kinds = metrics.counter("chronofact_reader_answers_total")
-        self._stale = metrics.counter("chronofact_reader_stale_total")
 
     async def resolve(self, tenant_id: UUID, question: Question, wait: Wait) -> Body:
         """One answer."""
-        await self.waiting.until_passed(tenant_id, wait)
         if len(question.slots) == 1:
-            ask = Ask(question.slots[0].fact_id, question.valid_at, question.system_as_of)
-            standing, found = await self.projections.answer(tenant_id, ask)
-            if found.kind in _PLAIN and not standing.holds:
-                body = self._spelled(question, 0, found, (found.valid_from, found.valid_to), ())
-                return {**body, "freshness": self.freshness(tenant_id, standing, wait)}
+            fact_id = question.slots[0].fact_id
+            needed = await self.folding.needed(tenant_id, [fact_id], wait)
+            if await self.waiting.until_passed(tenant_id, needed) is None:
+                ask = Ask(fact_id, question.valid_at, question.system_as_of)
+                standing, found = await self.projections.answer(tenant_id, ask)
+                if found.kind in _PLAIN and not standing.holds:
+                    body = self._spelled(question, 0, found, (found.valid_from, found.valid_to), NOTHING)
+                    return {**body, "freshness": self.folding.freshness(tenant_id, standing, wait, needed)}
+            else:
+                wait = replace(wait, wait_ms=0)
         answers, _ = await self._from_snapshot(tenant_id, [question], wait)
         return answers[0]
 
     async def resolve_many(self, tenant_id: UUID, questions: Sequence[Question], wait: Wait) -> Body:
         """Answers in order, from one snapshot."""
-        await self.waiting.until_passed(tenant_id, wait)
         answers, freshness = await self._from_snapshot(tenant_id, questions, wait)
         return {"answers": answers, "freshness": freshness}
 
@@ -57,8 +68,9 @@ class Reader:
         self, tenant_id: UUID, questions: Sequence[Question], wait: Wait
     ) -> tuple[list[Body], Body]:
         answers: list[Body] = []
-        async with self.projections.snapshot(tenant_id) as snapshot:
-            freshness = self.freshness(tenant_id, snapshot.standing, wait)
+        fact_ids = [slot.fact_id for question in questions for slot in question.slots]
+        async with self.folding.reading(tenant_id, fact_ids, wait) as reading:
+            snapshot, freshness = reading.snapshot, reading.freshness
             shared = orjson.Fragment(orjson.dumps(freshness))
             parts = [questions[start : start + SLICE] for start in range(0, len(questions), SLICE)]
             coming = asyncio.create_task(_asked(snapshot, parts[0])) if parts else None
@@ -83,10 +95,10 @@ class Reader:
         return await snapshot.held([slot.fact_id for question in part for slot in question.slots])
 
     def _bodies(self, batch: Chains, shared: Any, freshness: Body, held: Mapping[str, int]) -> Iterator[Body]:
-        for question, at, found, during, claims in batch.chosen():
-            body = self._spelled(question, at, found, during, claims)
+        for question, at, found, during, behind in batch.chosen():
+            body = self._spelled(question, at, found, during, behind)
             parked = sum(held.get(fact_id, 0) for fact_id in asked_of(question, at, found)) if held else 0
-            body["freshness"] = {**freshness, "stale": True, "held": parked} if parked else shared
+            body["freshness"] = with_held(freshness, parked) if parked else shared
             yield body
 
     def _spelled(
@@ -95,24 +107,16 @@ class Reader:
         at: int,
         found: Found,
         during: tuple[str | None, str | None],
-        claims: Sequence[Claim],
+        behind: Behind,
     ) -> Body:
         slot = question.slots[at]
-        body = answer_body(found, claims)
+        body = answer_body(found, behind)
         self._kinds.labels(body["kind"]).inc()
         body["valid_during"] = during
         body["fact"] = fact_body(slot, str(UUID(bytes=slot.fact_id)), found.subject_label)
         body["valid_at"] = format_instant(question.valid_at)
         body["as_of"] = format_bound(question.system_as_of)
         return body
-
-    def freshness(self, tenant_id: UUID, standing: Standing, wait: Wait) -> Body:
-        """How fresh what was just read is, and whether that is less than was asked for."""
-        self.waiting.saw(tenant_id, standing)
-        is_stale = wait.after is not None and not has_passed(standing, wait.after)
-        if is_stale:
-            self._stale.inc()
-        return freshness_body(standing, self._watch, is_stale=is_stale)
 
 
 async def _asked(snapshot: Snapshot, questions: Sequence[Question]) -> list[Found]:

@@ -106,6 +106,10 @@ class Settings(BaseSettings):
     topic_check_s: Seconds = Field(10, description="How often the topic's settings are looked at again.")
     drain_timeout_s: Seconds = Field(18, le=20, description="How long a service finishes what it took after SIGTERM.")
 
+    listeners_max: Count = Field(
+        100, le=10_000, description="Listeners of `GET /v1/changes` at one reader before others get 429."
+    )
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
 
     @model_validator(mode="after")

@@ -139,6 +139,19 @@ METRICS: Final = (
         "chronofact_reader_stale_total", "counter", ("reader",), "Answers that said stale: waits that were not enough."
     ),
     Metric(
+        "chronofact_reader_listeners",
+        "gauge",
+        ("reader",),
+        "Who follows changed answers here: near the limit, add readers.",
+    ),
+    Metric("chronofact_reader_changes_total", "counter", ("reader",), "Changed answers sent, over all listeners."),
+    Metric(
+        "chronofact_reader_catch_ups_total",
+        "counter",
+        ("reader",),
+        "How often a listener read from the database, coming again or being too slow for what was kept in memory.",
+    ),
+    Metric(
         "chronofact_reader_tail_folds_total",
         "counter",
         ("reader",),
