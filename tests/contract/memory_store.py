@@ -7,21 +7,23 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from chronofact.contracts.projection import (
-    HELD,
+    Ask,
     Claim,
+    DroppedLine,
     EventLine,
     Head,
     Lines,
     ParkedLine,
+    ParkedMessage,
     Step,
     StoredEvent,
     StoredFact,
 )
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
+from tests.contract.memory_parking import Spot, ask, asks, counted, message_of, parked_in, write_parking
 from tests.contract.memory_transactions import Database, Transaction
 
 SHIFT = 40
-WINDOW = 10_000
 _LINES: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "events": lambda line: (line.fact_no, line.event_seq),
     "versions": lambda line: (line.fact_no, line.version_no),
@@ -52,7 +54,11 @@ class Tables(NamedTuple):
     labels: Mapping[int, str]
     lines: Mapping[str, Mapping[tuple[Any, ...], Any]]
     conflicts: Mapping[tuple[int, bytes, bytes], Any]
-    parked: Mapping[tuple[bytes, int, int], ParkedLine]
+    parked: Mapping[Spot, ParkedLine]
+    attempts: Mapping[Spot, int]
+    asked: Mapping[Spot, bytes]
+    released: Mapping[int, Spot]
+    dropped: Mapping[Spot, DroppedLine]
 
 
 class MemoryStore:
@@ -64,14 +70,17 @@ class MemoryStore:
         self.refuses: Callable[[Lines], bool] = lambda _lines: False
         self.left: Callable[[MemoryBatch], None] = lambda batch: batch.transaction.rollback()
         """What becomes of a transaction whose block an exception left."""
+        self.dropped_elsewhere: set[Spot] = set()
+        """What other projections of the topic have dropped."""
 
     @property
     def tables(self) -> Tables:
         """What is committed now."""
         table = self.database.table
         lines = {name: table(name) for name in _LINES}
+        parking = map(table, ("parked", "attempts", "asked", "released", "dropped"))
         return Tables(
-            table("checkpoints"), table("facts"), table("subject_labels"), lines, table("conflicts"), table("parked")
+            table("checkpoints"), table("facts"), table("subject_labels"), lines, table("conflicts"), *parking
         )
 
     def events(self) -> list[EventLine]:
@@ -107,17 +116,29 @@ class MemoryStore:
             raise Unfit("log_shortened", "ends too early", remedy="restore")
         self.fault("claim locked")
         numbers = [head.fact_no for _, head in transaction.lines("facts") if head.fact_no >> SHIFT == partition]
-        parked = [line for key, line in sorted(transaction.lines("parked")) if key[:2] == place]
+        parked = parked_in(transaction, topic_id, partition)
+        dropped = self.dropped_elsewhere | {spot for spot, _ in transaction.lines("dropped")}
         return Claim(
             epoch,
             epoch + 1,
             next_offset,
             max(numbers, default=partition << SHIFT),
-            frozenset(line.key for line in parked if line.key),
-            tuple(
-                line.kafka_offset for line in parked if line.code != HELD and line.kafka_offset >= next_offset - WINDOW
-            ),
+            frozenset(line.fact_id for line in parked if line.fact_id is not None),
+            counted(parked, next_offset=next_offset),
+            len(parked),
+            frozenset(offset for *where, offset in dropped if tuple(where) == place),
         )
+
+    def ask(self, topic_id: bytes, partition: int, *, fact_id: bytes | None = None, offset: int | None = None) -> int:
+        """As ``chronofact parked release`` does: a fact's messages, or one of no fact; how many."""
+        transaction = Transaction(self.database)
+        found = ask(transaction, topic_id, partition, fact_id=fact_id, offset=offset)
+        transaction.commit()
+        return found
+
+    def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
+        self.fault("asked")
+        return asks(Transaction(self.database), topic_id, partitions)
 
     @contextmanager
     def begin(self) -> Iterator[MemoryBatch]:
@@ -178,6 +199,16 @@ class MemoryBatch:
             [StoredEvent(line.event_id, line.event_type, line.recorded_at, line.payload) for line in lines],
         )
 
+    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
+        self._fault("parked_of")
+        found = parked_in(self.transaction, self._topic_id, partition)
+        return [message_of(line) for line in found if line.fact_id == fact_id][:messages_max]
+
+    def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
+        self._fault("parked_at")
+        line = self.transaction.get("parked", (self._topic_id, partition, offset))
+        return None if line is None else message_of(line)
+
     def write(self, lines: Lines) -> None:
         self._fault("write")
         transaction = self.transaction
@@ -202,9 +233,7 @@ class MemoryBatch:
             transaction.delete("conflicts", gone)
         for line in lines.conflicts_now:
             transaction.insert("conflicts", line[:3], line, "conflict_pkey")
-        for parked in lines.parked:
-            place = (self._topic_id, parked.kafka_partition, parked.kafka_offset)
-            transaction.insert("parked", place, parked, "parked_event_pkey")
+        write_parking(transaction, self._topic_id, lines)
         self._fault("written")
 
     def _move(self, head: Head) -> None:

@@ -19,6 +19,7 @@ class Witness:
         self.claims: list[tuple[int, ...]] = []
         self.total = Applied()
         self.is_ready = False
+        self.parked_now = (0, 0)
 
     def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
         assert pause_s > 0
@@ -31,6 +32,9 @@ class Witness:
 
     def applied(self, result: Applied) -> None:
         self.total.add(result)
+
+    def parking(self, *, messages: int, facts: int) -> None:
+        self.parked_now = (messages, facts)
 
     def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:
         pass

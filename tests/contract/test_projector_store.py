@@ -138,14 +138,16 @@ def test_a_conflict_has_one_state(store: Store) -> None:
 def test_a_new_owner_learns_what_is_held_and_what_was_parked(store: Store) -> None:
     claim = store.claim(TOPIC_ID, 3, watermarks=WHOLE)
     parked = [
-        ParkedLine(3, 4, 1_000_000, FACT_ID, b"raw \x00 bytes", "event_undecodable", "why"),
-        ParkedLine(3, 5, 1_000_000, FACT_ID, b"raw", HELD, "behind"),
-        ParkedLine(3, 6, 1_000_000, b"", b"", "message_key_malformed", "why"),
+        ParkedLine(3, 4, 1_000_000, FACT_ID, b"raw \x00 bytes", "event_undecodable", "why", FACT_ID),
+        ParkedLine(3, 5, 1_000_000, FACT_ID, b"raw", HELD, "behind", FACT_ID),
+        ParkedLine(3, 6, 1_000_000, b"", b"", "message_key_malformed", "why", None),
+        ParkedLine(3, 7, 1_000_000, LEFT, b"", "drop_not_parked", "why", None),
     ]
-    write(store, Lines(parked=parked), epoch=claim.epoch, next_offset=7)
+    write(store, Lines(parked=parked), epoch=claim.epoch, next_offset=8)
     heir = store.claim(TOPIC_ID, 3, watermarks=WHOLE)
     assert heir.held == {FACT_ID}
     assert heir.parked_offsets == (4, 6)
+    assert heir.parked == 4
 
 
 def test_another_topic_of_the_name_is_refused(store: Store) -> None:

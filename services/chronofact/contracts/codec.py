@@ -20,6 +20,8 @@ VERSIONS: Final = ("fact_event.v1.avsc",)
 
 _MARKER: Final = b"\xc3\x01"
 _HEADER_BYTES: Final = 10
+_KIND_AT: Final = slice(26, 27)
+"""Every schema begins with the event's id and its kind."""
 _NULL: Final = b"\x00"
 _SOME: Final = b"\x02"
 _KINDS: Final = {
@@ -65,6 +67,10 @@ class _Codec:
         self.newest = parsed[-1]
         self.header = _header(schemas[-1])
         self.older = {_header(raw): schema for raw, schema in zip(schemas[:-1], parsed[:-1], strict=True)}
+
+    def knows(self, header: bytes) -> bool:
+        """Whether the schema of this header is known."""
+        return header == self.header or header in self.older
 
 
 @cache
@@ -140,6 +146,11 @@ def decode_event(data: bytes) -> FactEvent:
     if body.read(1):
         raise Rejected("event_undecodable", "bytes are left over behind the Avro body")
     return FactEvent(**fields)  # type: ignore[arg-type]
+
+
+def is_drop(data: bytes) -> bool:
+    """Whether a message value begins as an EventDropped does: no event of a fact, but about a message."""
+    return data[_KIND_AT] == _KINDS["EventDropped"] and _codec().knows(data[:_HEADER_BYTES])
 
 
 def identity_of(identity: bytes) -> FactIdentity:

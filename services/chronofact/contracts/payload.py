@@ -222,6 +222,8 @@ def _asserted_of(payload: bytes, value_hash: bytes | None) -> FactAsserted:
 
 
 def _supersession(fields: dict[str, Any]) -> Supersession:
+    if len(fields) != 3:
+        raise ValueError("unexpected fields")
     return Supersession(id_bytes(fields["version_id"]), _bound(fields["effective_at"]), _MODES[fields["mode"]])
 
 

@@ -149,6 +149,8 @@ class TimelineLine(NamedTuple):
 
 HELD = "held"
 """The code of a message that could be applied but for an earlier parked one of its fact."""
+NOT_COUNTED = (HELD, "drop_not_parked", "drop_misplaced")
+"""Codes of parked messages that say nothing against us: the limits of parking leave them out."""
 
 
 class ParkedLine(NamedTuple):
@@ -159,6 +161,37 @@ class ParkedLine(NamedTuple):
     appended_at: int
     key: bytes
     value: bytes
+    code: str
+    reason: str
+    fact_id: bytes | None
+    """The fact that it holds; None where the key names none, or where it is of no fact's history."""
+
+
+class ReleasedLine(NamedTuple):
+    """A parked message that was applied after all."""
+
+    kafka_partition: int
+    kafka_offset: int
+
+
+class DroppedLine(NamedTuple):
+    """A message that is given up, by an EventDropped in its partition."""
+
+    kafka_partition: int
+    kafka_offset: int
+    message_key: bytes
+    drop_offset: int
+    dropped_by: str
+    reason: str
+    dropped_at: int
+
+
+class RetriedLine(NamedTuple):
+    """A parked message that still can't be applied; nothing is asked of its fact any more."""
+
+    kafka_partition: int
+    kafka_offset: int
+    fact_id: bytes | None
     code: str
     reason: str
 
@@ -180,6 +213,9 @@ class Lines:
     conflicts_gone: list[tuple[int, bytes, bytes]] = field(default_factory=list)
     conflicts_now: list[ConflictLine] = field(default_factory=list)
     parked: list[ParkedLine] = field(default_factory=list)
+    released: list[ReleasedLine] = field(default_factory=list)
+    dropped: list[DroppedLine] = field(default_factory=list)
+    retried: list[RetriedLine] = field(default_factory=list)
 
 
 class StoredEvent(NamedTuple):
@@ -215,6 +251,29 @@ class Claim(NamedTuple):
     held: frozenset[bytes]
     parked_offsets: tuple[int, ...]
     """Of the last 10,000, those parked for their own sake."""
+    parked: int
+    """How many messages are parked, held ones included."""
+    dropped: frozenset[int]
+    """Offsets that any projection of the topic has given up."""
+
+
+class ParkedMessage(NamedTuple):
+    """A parked message, to be tried again as if it had just been read."""
+
+    partition: int
+    offset: int
+    appended_at: int
+    key: bytes
+    value: bytes
+    fact_id: bytes | None
+
+
+class Ask(NamedTuple):
+    """What somebody wants tried again: all that is parked of a fact, or (``fact_id`` None) one message of no fact."""
+
+    partition: int
+    fact_id: bytes | None
+    offset: int
 
 
 class Step(NamedTuple):

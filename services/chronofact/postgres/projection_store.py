@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby, starmap
 from operator import itemgetter
@@ -13,15 +13,18 @@ from psycopg import Connection, sql
 from psycopg.pq import TransactionStatus
 
 from chronofact.contracts.projection import (
+    NOT_COUNTED,
+    Ask,
     Claim,
     Lines,
-    ParkedLine,
+    ParkedMessage,
     Step,
     StoredEvent,
     StoredFact,
 )
 from chronofact.postgres import copy
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.parking_batch import ParkingBatch, asks
 from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, head_line
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
@@ -83,16 +86,25 @@ class ProjectionStore:
             numbers = {"first": partition << PARTITION_SHIFT, "last": (partition + 1) << PARTITION_SHIFT}
             (fact_no_last,) = self._one(connection, "claim_fact_no", numbers)
             held = connection.execute(self._statements["claim_held"], where).fetchall()
-            recent = {**where, "since": next_offset - PARKED_WINDOW}
+            recent = {**where, "since": next_offset - PARKED_WINDOW, "not_counted": list(NOT_COUNTED)}
             parked = connection.execute(self._statements["claim_parked"], recent).fetchall()
+            dropped = connection.execute(self._statements["claim_dropped"], where).fetchall()
         return Claim(
             epoch_before=epoch - 1,
             epoch=epoch,
             next_offset=next_offset,
             fact_no_last=fact_no_last,
-            held=frozenset(bytes(key) for (key,) in held),
+            held=frozenset(bytes(fact_id) for fact_id, _ in held if fact_id is not None),
             parked_offsets=tuple(offset for (offset,) in parked),
+            parked=sum(messages for _, messages in held),
+            dropped=frozenset(offset for (offset,) in dropped),
         )
+
+    def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
+        """What is to be tried again in these partitions, first asked first."""
+        where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id)}
+        with self._transaction() as connection:
+            return asks(connection, self._statements["asked"], where, partitions)
 
     @contextmanager
     def begin(self) -> Iterator[ProjectionBatch]:
@@ -167,7 +179,6 @@ class ProjectionBatch:
         self._connection = connection
         self._projection = projection
         self._statements = statements
-        self._topic_id: UUID | None = None
 
     def advance(self, topic_id: bytes, steps: Sequence[Step]) -> Mapping[int, int]:
         """Lock and move the checkpoints; tells each one's next offset before.
@@ -175,10 +186,10 @@ class ProjectionBatch:
         Raises:
             Fenced: an epoch is not ours any more.
         """
-        self._topic_id = UUID(bytes=topic_id)
+        where = {"projection": self._projection, "topic_id": UUID(bytes=topic_id)}
+        self._parking = ParkingBatch(self._connection, self._statements, where)
         parameters = {
-            "projection": self._projection,
-            "topic_id": self._topic_id,
+            **where,
             "partitions": [step.partition for step in steps],
             "epochs": [step.epoch for step in steps],
             "next_offsets": [step.next_offset for step in steps],
@@ -218,8 +229,16 @@ class ProjectionBatch:
             copy.copy_lines(connection, "pg_temp", "head_staged", starmap(head_line, lines.heads))
             connection.execute(self._statements["move_heads"])
         self._write_conflicts(lines)
-        if lines.parked:
-            self._park(lines.parked)
+        if lines.parked or lines.released or lines.dropped or lines.retried:
+            self._parking.write(lines)
+
+    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
+        """The first messages of a fact that are still parked, in offset order."""
+        return self._parking.of_fact(partition, fact_id, messages_max=messages_max)
+
+    def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
+        """The message of that place, if it is parked."""
+        return self._parking.at(partition, offset)
 
     def _write_conflicts(self, lines: Lines) -> None:
         gone = [*lines.conflicts_gone, *(line[:3] for line in lines.conflicts_now)]
@@ -233,24 +252,3 @@ class ProjectionBatch:
         if lines.conflicts_now:
             encoded = starmap(copy.conflict_line, lines.conflicts_now)
             copy.copy_lines(self._connection, self._projection, "conflict", encoded)
-
-    def _park(self, parked: Iterable[ParkedLine]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(
-                self._statements["park"],
-                [
-                    {
-                        "projection": self._projection,
-                        "topic_id": self._topic_id,
-                        "partition": line.kafka_partition,
-                        "kafka_offset": line.kafka_offset,
-                        "fact_id": UUID(bytes=line.key) if len(line.key) == 16 else None,
-                        "message_key": line.key or None,
-                        "message": line.value or None,
-                        "appended_s": line.appended_at / 1_000_000,
-                        "code": line.code,
-                        "reason": line.reason,
-                    }
-                    for line in parked
-                ],
-            )

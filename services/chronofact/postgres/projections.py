@@ -53,9 +53,9 @@ def create_projection(connection: Connection[Any], name: str, *, rule: int, stat
 
 
 def drop_projection(connection: Connection[Any], name: str) -> None:
-    """Removes a projection that no tenant is routed to, checkpoints and parked events with it."""
+    """Removes a projection that no tenant is routed to, checkpoints and parked events with it; drops outlive it."""
     with failures_named(), connection.transaction():
-        for table in ("checkpoint", "parked_event"):
+        for table in ("checkpoint", "parked_event", "released_event"):
             connection.execute(
                 sql.SQL("delete from chronofact.{} where projection = %s").format(sql.Identifier(table)), (name,)
             )

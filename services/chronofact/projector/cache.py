@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
+from chronofact.contracts.payload import happening_of
+from chronofact.contracts.projection import StoredFact
+from chronofact.domain.events import Event
 from chronofact.domain.history import History
+from chronofact.runtime.failures import Corruption
+
+if TYPE_CHECKING:
+    from chronofact.projector.ports import Applied
 
 PARTITION_SHIFT: Final = 40
 """``fact_no`` has the Kafka partition above this bit and a counter from 1 below."""
@@ -31,6 +38,21 @@ class Slot:
     weight: int = 0
 
 
+class Source(Protocol):
+    """Where histories come from that are not here."""
+
+    def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
+        """Those of the facts that are known, with all their events."""
+        ...
+
+
+class Taker(Protocol):
+    """Who takes histories out."""
+
+    slots: dict[bytes, Slot]
+    result: Applied
+
+
 class FactCache:
     """Slots by fact id. A batch takes out what it touches and puts it back once committed, so a rollback forgets it."""
 
@@ -48,6 +70,20 @@ class FactCache:
         if slot is not None:
             self.weight -= slot.weight
         return slot
+
+    def gather(self, fact_ids: Collection[bytes], taker: Taker, source: Source) -> None:
+        """Give the taker these facts' histories: from here, else folded again from their stored events."""
+        missing = []
+        for fact_id in fact_ids:
+            slot = self.take(fact_id)
+            if slot is None:
+                missing.append(fact_id)
+            else:
+                taker.slots[fact_id] = slot
+        if missing:
+            for stored in source.load(missing):
+                taker.slots[stored.fact_id] = _slot_of(stored)
+                taker.result.facts_loaded += 1
 
     def put(self, slots: Iterable[Slot]) -> None:
         """Keep these as the most recently used, and drop the oldest beyond the limit."""
@@ -67,3 +103,18 @@ class FactCache:
     def _drop(self, slot: Slot) -> None:
         self.weight -= slot.weight
         slot.history.release()
+
+
+def _slot_of(stored: StoredFact) -> Slot:
+    events = [
+        Event(event_id, happening_of(event_type, payload), recorded_at)
+        for event_id, event_type, recorded_at, payload in stored.events
+    ]
+    history = History.load(
+        events, painted=stored.painted, lane_mode=stored.lane_mode, conflicts_open=stored.conflicts_open
+    )
+    if history.event_seq != stored.event_seq:
+        raise Corruption(
+            f"fact {stored.fact_no} has {stored.event_seq} events by its head, {history.event_seq} by count"
+        )
+    return Slot(stored.fact_no, stored.fact_id, history, has_label=stored.has_label, is_stored=True)

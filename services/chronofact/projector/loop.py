@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from chronofact.projector.apply import Applier, Owned
-from chronofact.projector.parking import ParkingMeter
+from chronofact.projector.apply import Applier
+from chronofact.projector.draft import Owned
+from chronofact.projector.parking import ParkingLimits, ParkingMeter
 from chronofact.projector.ports import Applied, Assignment, Log, Message, Observer, Store, TopicLook
 from chronofact.runtime.failures import Fenced, Transient, Unfit
 
@@ -25,6 +26,8 @@ class Limits:
     pause_max_s: float = 5.0
     commit_every_s: float = 1.0
     look_every_s: float = 10.0
+    release_every_s: float = 1.0
+    parking: ParkingLimits = field(default_factory=ParkingLimits)
     cache_bytes_max: int = 144 * 2**20
 
 
@@ -59,6 +62,7 @@ class Projector:
         self._retry_at = 0.0
         self._look_at = 0.0
         self._commit_at = 0.0
+        self._release_at = 0.0
         self._holes: set[tuple[int, int]] = set()
         self._newest_appended_at = 0
 
@@ -94,15 +98,29 @@ class Projector:
             return None
         if now >= self._look_at:
             self._look()
-        work = self._wanted(messages)
+        done = self._apply(self._wanted(messages))
+        if now >= self._release_at:
+            self._release_at = now + self.limits.release_every_s
+            done = self._release(done)
+        self._hint(now)
+        return done
+
+    def _apply(self, work: Sequence[Message]) -> Applied | None:
         if not work:
-            self._hint(now)
             return None
         applied = self.applier.apply(self.owned, work)
         self._newest_appended_at = applied.newest_appended_at
         self._observer.applied(applied)
-        self._hint(now)
         return applied
+
+    def _release(self, done: Applied | None) -> Applied | None:
+        """Try again what somebody asks for."""
+        for ask in self._store.asked(self._topic_id, sorted(self.owned)):
+            released = self.applier.release(self.owned, ask)
+            self._observer.applied(released)
+            done = done or Applied()
+            done.add(released)
+        return done
 
     def _poll(self) -> Sequence[Message]:
         try:
@@ -138,12 +156,15 @@ class Projector:
                 claim.next_offset,
                 claim.fact_no_last,
                 set(claim.held),
-                ParkingMeter(claim.parked_offsets, next_offset=claim.next_offset),
+                ParkingMeter(claim.parked_offsets, next_offset=claim.next_offset, limits=self.limits.parking),
+                claim.parked,
+                set(claim.dropped),
             )
             self._remembered[partition] = claimed[partition]
         self.owned = claimed
         self._log.start({partition: own.next_offset for partition, own in claimed.items()})
         self._pause_s = 0.0
+        self._release_at = 0.0
         self._observer.ready(sorted(claimed))
 
     def _look(self) -> TopicLook:
@@ -182,6 +203,8 @@ class Projector:
             ends = self._log.ends()
             lag = {partition: max(0, ends.get(partition, 0) - own.next_offset) for partition, own in self.owned.items()}
             self._observer.lag(lag, newest_appended_at=self._newest_appended_at)
+            owned = self.owned.values()
+            self._observer.parking(messages=sum(own.parked for own in owned), facts=sum(len(own.held) for own in owned))
 
     def _stand_back(self, failure: Transient | Unfit) -> None:
         """Own nothing until it is claimed anew, after a pause that grows."""

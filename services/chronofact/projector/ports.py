@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from chronofact.contracts.projection import Claim, Lines, Step, StoredFact
+from chronofact.contracts.projection import Ask, Claim, Lines, ParkedMessage, Step, StoredFact
 from chronofact.runtime.failures import Transient, Unfit
 
 
@@ -44,12 +44,18 @@ class TopicLook(NamedTuple):
 
 @dataclass(slots=True)
 class Applied:
-    """How many messages met which end: APPLIED, ALREADY_APPLIED, PARKED (by code), or below the checkpoint."""
+    """How many messages met which end: APPLIED, ALREADY_APPLIED, PARKED (by code), or skipped: applied or dropped before."""
 
     applied: int = 0
     already_applied: int = 0
     skipped: int = 0
     parked: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+    """Drops that count; each is a message too."""
+    released: int = 0
+    """Parked messages that were applied after all; they count under applied or already_applied as well."""
+    retried: dict[str, int] = field(default_factory=dict)
+    """Parked messages that were tried again in vain, by code."""
     batches: int = 0
     facts_loaded: int = 0
     timeline_lines: int = 0
@@ -58,20 +64,24 @@ class Applied:
 
     @property
     def messages(self) -> int:
-        """All of them."""
-        return self.applied + self.already_applied + self.skipped + sum(self.parked.values())
+        """All that were read from the log."""
+        outcomes = self.applied + self.already_applied + self.skipped + self.dropped + sum(self.parked.values())
+        return outcomes - self.released
 
     def add(self, other: Applied) -> None:
         """Sum up the parts of a divided batch."""
         self.applied += other.applied
         self.already_applied += other.already_applied
         self.skipped += other.skipped
+        self.dropped += other.dropped
+        self.released += other.released
         self.batches += other.batches
         self.facts_loaded += other.facts_loaded
         self.timeline_lines += other.timeline_lines
         self.newest_appended_at = max(self.newest_appended_at, other.newest_appended_at)
-        for code, count in other.parked.items():
-            self.parked[code] = self.parked.get(code, 0) + count
+        for mine, further in ((self.parked, other.parked), (self.retried, other.retried)):
+            for code, count in further.items():
+                mine[code] = mine.get(code, 0) + count
         for phase, seconds in other.phases_s.items():
             self.phases_s[phase] = self.phases_s.get(phase, 0) + seconds
 
@@ -139,8 +149,16 @@ class Batch(Protocol):
         """Those of the facts that are known, with all their events."""
         ...
 
+    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
+        """The first messages of a fact that are still parked, in offset order."""
+        ...
+
+    def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
+        """The message of that place, if it is parked."""
+        ...
+
     def write(self, lines: Lines) -> None:
-        """Add all lines.
+        """Add all lines; what is released or dropped is parked no more. May be called again in one batch.
 
         Raises:
             ConstraintBroken: some line can never be written.
@@ -163,6 +181,10 @@ class Store(Protocol):
         """Start a batch."""
         ...
 
+    def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
+        """What is to be tried again in these partitions, first asked first."""
+        ...
+
     def close(self) -> None:
         """Let go of the connection."""
         ...
@@ -181,6 +203,10 @@ class Observer(Protocol):
 
     def applied(self, result: Applied) -> None:
         """A batch is committed."""
+        ...
+
+    def parking(self, *, messages: int, facts: int) -> None:
+        """Once a second: how many messages of our partitions are parked, and how many facts they hold."""
         ...
 
     def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:

@@ -29,6 +29,11 @@ class Telling:
         self._lag_events = metrics.gauge("chronofact_projector_lag_events")
         self._lag_s = metrics.gauge("chronofact_projector_lag_seconds")
         self._partitions = metrics.gauge("chronofact_projector_partitions")
+        self._parked = metrics.gauge("chronofact_projector_parked_messages")
+        self._held_facts = metrics.gauge("chronofact_projector_held_facts")
+        self._released = metrics.counter("chronofact_projector_released_total")
+        self._dropped = metrics.counter("chronofact_projector_dropped_total")
+        self._is_parking_told = False
         self._retries = metrics.counter("chronofact_projector_retries_total")
 
     def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
@@ -47,6 +52,7 @@ class Telling:
         self._lag_events.clear()
         self._log.info("recovered" if self._hindrance else "claimed", partitions=list(partitions))
         self._hindrance = None
+        self._is_parking_told = False
 
     def applied(self, result: Applied) -> None:
         """Count a batch."""
@@ -58,6 +64,25 @@ class Telling:
         if result.parked:
             self._events.labels("parked").inc(sum(result.parked.values()))
             self._log.error("parked", codes=result.parked)
+        self._tell_release(result)
+
+    def _tell_release(self, result: Applied) -> None:
+        self._released.inc(result.released)
+        self._dropped.inc(result.dropped)
+        if result.released:
+            self._log.info("released", messages=result.released)
+        if result.dropped:
+            self._log.info("dropped", messages=result.dropped)
+        if result.retried:
+            self._log.warning("release_failed", codes=result.retried)
+
+    def parking(self, *, messages: int, facts: int) -> None:
+        """What waits for an operator; logged once after each claim, if there is anything."""
+        self._parked.set(messages)
+        self._held_facts.set(facts)
+        if messages and not self._is_parking_told:
+            self._log.warning("holding", messages=messages, facts=facts)
+        self._is_parking_told = True
 
     def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:
         """How far behind we are."""

@@ -1,0 +1,97 @@
+"""Holds an event of the log to its own content: what its ids, hashes and identity should be, whoever produced it (ADR 17)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import orjson
+
+from chronofact.contracts.codec import FactEvent, identity_of
+from chronofact.contracts.fact_keys import check_key
+from chronofact.contracts.scope_kinds import SCOPE_BYTES_MAX
+from chronofact.domain.canonical import canonical, check_text
+from chronofact.domain.errors import Rejected
+from chronofact.domain.events import FactAsserted, Happening
+from chronofact.domain.identity import FactIdentity, event_id_of, version_id_of
+
+SUPERSEDES_MAX: Final = 100
+_KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_PLAIN: Final = re.compile(rb'"[ !#-\[\]-~]*"|true|false|null|0|-?[1-9][0-9]{0,14}')
+"""Values whose canonical form is seen at a glance."""
+
+
+def check_event_id(fact_id: bytes, event: FactEvent) -> None:
+    """Refuses an id that is not derived from the content, which would hide the event that it belongs to.
+
+    Raises:
+        Rejected: ``event_id_mismatch``.
+    """
+    if event.event_id != event_id_of(fact_id, event.kind, event.payload):
+        raise Rejected("event_id_mismatch", "the event's id is not derived from its content")
+
+
+def check_content(fact_id: bytes, event: FactEvent, what: Happening) -> None:
+    """Refuses what Postgres can't hold, and a claim whose ids or hashes are not its own.
+
+    Raises:
+        Rejected: ``event_undecodable``, ``version_id_mismatch``, ``value_hash_mismatch``.
+    """
+    if b"\\u0000" in event.payload:
+        _check_canonical(event.payload, "payload")
+    if event.subject_label is not None and "\x00" in event.subject_label:
+        raise Rejected("event_undecodable", "text has the character U+0000", field="subject_label")
+    if type(what) is FactAsserted:
+        _check_claim(fact_id, event, what)
+
+
+def _check_claim(fact_id: bytes, event: FactEvent, what: FactAsserted) -> None:
+    if len(what.supersedes) > SUPERSEDES_MAX:
+        raise Rejected("event_undecodable", f"it supersedes more than {SUPERSEDES_MAX} versions", field="supersedes")
+    if _PLAIN.fullmatch(what.value) is None:
+        _check_canonical(what.value, "value")
+    valid = what.valid
+    derived = version_id_of(
+        fact_id,
+        value=what.value,
+        valid_from=valid.start,
+        valid_to=valid.end,
+        source_id=what.source_id,
+        source_hash=what.source_hash,
+    )
+    if what.version_id != derived or event.version_id not in {None, derived}:
+        raise Rejected("version_id_mismatch", "the version's id is not derived from the claim")
+    if event.value_hash not in {None, what.value_hash} or event.source_hash not in {None, what.source_hash}:
+        raise Rejected("value_hash_mismatch", "a hash of the event is not that of its payload")
+
+
+def _check_canonical(spelled: bytes, field: str) -> None:
+    try:
+        is_canonical = canonical(orjson.loads(spelled)) == spelled
+    except Rejected as error:
+        raise Rejected("event_undecodable", error.message, field=field) from None
+    except ValueError:
+        is_canonical = False
+    if not is_canonical:
+        raise Rejected("event_undecodable", "it is not canonical JSON", field=field)
+
+
+def checked_identity(identity: bytes) -> FactIdentity:
+    """The five parts, if a writer could have named a fact so; the kinds of scope of its configuration aside.
+
+    Raises:
+        Rejected: ``event_undecodable``, ``identity_invalid``.
+    """
+    parts = identity_of(identity)
+    named = (parts.scope_kind, parts.scope_key, parts.fact_key)
+    if any(type(part) is not str for part in named):
+        raise Rejected("identity_invalid", "a part of the identity is no text")
+    try:
+        check_key(parts.fact_key)
+        check_text(parts.scope_key)
+    except Rejected as error:
+        raise Rejected("identity_invalid", error.message) from None
+    scope_bytes = len(parts.scope_kind) + 1 + len(parts.scope_key.encode())
+    if not parts.scope_key or _KIND.fullmatch(parts.scope_kind) is None or scope_bytes > SCOPE_BYTES_MAX:
+        raise Rejected("identity_invalid", "the scope is not a kind and a key of up to 512 bytes")
+    return parts
