@@ -67,17 +67,17 @@ BAD_LISTS: list[tuple[str, dict[str, str], str]] = [
     ("/v1/facts", {}, "parameter_missing"),
     ("/v1/facts", {"subject": "ada", "limit": "0"}, "parameter_malformed"),
     ("/v1/facts", {"subject": "ada", "limit": "1001"}, "parameter_malformed"),
-    ("/v1/facts", {"subject": "ada", "cursor": "nowhere"}, "parameter_malformed"),
-    ("/v1/facts", {"subject": "ada", "cursor": "WzFd"}, "parameter_malformed"),
+    ("/v1/facts", {"subject": "ada", "cursor": "nowhere"}, "cursor_malformed"),
+    ("/v1/facts", {"subject": "ada", "cursor": "WzFd"}, "cursor_malformed"),
     ("/v1/facts", {"subject": "ada", "prefix": "\x00"}, "parameter_malformed"),
     ("/v1/facts/ada/events", {}, "id_malformed"),
     ("/v1/facts/00000000-0000-0000-0000-000000000000/events", {}, "not_found"),
-    ("/v1/facts/00000000-0000-0000-0000-000000000000/events", {"cursor": "WyJhIl0"}, "parameter_malformed"),
+    ("/v1/facts/00000000-0000-0000-0000-000000000000/events", {"cursor": "WyJhIl0"}, "cursor_malformed"),
     ("/v1/facts/00000000-0000-0000-0000-000000000000/nothing", {}, "not_found"),
     ("/v1/conflicts", {"relation": "OPENED"}, "parameter_malformed"),
     ("/v1/conflicts", {"fact_id": "ada"}, "id_malformed"),
     ("/v1/conflicts", {"key": "\x00"}, "key_malformed"),
-    ("/v1/conflicts", {"cursor": "WzEsImEiLCJiIl0"}, "parameter_malformed"),
+    ("/v1/conflicts", {"cursor": "WzEsImEiLCJiIl0"}, "cursor_malformed"),
 ]
 
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from chronofact.contracts.context import Contradiction
 from chronofact.contracts.position import Position
 from chronofact.contracts.reading import Claim, Found, Standing, Watermarks
 from chronofact.domain.errors import Rejected
-from chronofact.reader.answers import EDGES_MAX, answer_body, open_edges, wanted_claims
+from chronofact.reader.answers import (
+    EDGES_MAX,
+    NOTHING,
+    Behind,
+    answer_body,
+    open_pairs,
+    open_pairs_count,
+    wanted_claims,
+)
 from chronofact.reader.chains import nearest
 from chronofact.reader.freshness import LogWatch, freshness_body
-from chronofact.reader.lists import cursor_of, key_of
 from chronofact.reader.questions import Wait, fact_id_in, wait_of
 from chronofact.reader.waiting import Waiting, has_passed
 
@@ -42,6 +51,10 @@ def watch_that_saw(*looks: tuple[float, dict[int, int]]) -> LogWatch:
     return watch
 
 
+def just_seen(ends: dict[int, int]) -> LogWatch:
+    return watch_that_saw((time.monotonic(), ends))
+
+
 # -- lag
 
 
@@ -63,12 +76,12 @@ def test_nobody_knows_the_lag_before_the_first_look() -> None:
 
 def test_a_log_that_was_not_seen_for_long_makes_no_answer_fresh() -> None:
     lag_events, lag_s = watch_that_saw((10.0, {0: 5})).behind(at(p0=5), 70.0)
-    assert (lag_events, lag_s) == (0, 60.0)
+    assert (lag_events, lag_s) == (None, 60.0)
 
 
 def test_held_answers_are_stale() -> None:
-    body = freshness_body(standing(at(p0=5)), watch_that_saw((1.0, {0: 5})), is_stale=False, held=2)
-    assert (body["stale"], body["held"]) == (True, 2)
+    body = freshness_body(standing(at(p0=5)), just_seen({0: 5}), held=2)
+    assert (body["stale"], body["held"], body["because"]) == (True, 2, "held")
 
 
 # -- positions
@@ -89,7 +102,7 @@ async def test_waiters_of_one_tenant_share_their_looks() -> None:
             await asyncio.sleep(0.01)
             return standing(at(p0=1 if looks < 4 else 2))
 
-    waiting = Waiting(Slow())  # type: ignore[arg-type]
+    waiting = Waiting(Slow(), just_seen({0: 2}))  # type: ignore[arg-type]
     tenant, wait = uuid4(), Wait(at(p0=2), 5_000)
     await asyncio.gather(*(waiting.until_passed(tenant, wait) for _ in range(50)))
     assert looks < 10
@@ -127,42 +140,44 @@ def claims(*values: str) -> list[Claim]:
 
 
 def test_every_pair_that_differs_is_an_edge() -> None:
-    assert [(one["left"], one["right"]) for one in open_edges(claims("a", "b", "a"))] == [
-        ("0000", "0001"),
-        ("0001", "0002"),
-    ]
+    assert [*open_pairs(claims("a", "b", "a"))] == [("0000", "0001"), ("0001", "0002")]
+    assert open_pairs_count(claims("a", "b", "a")) == 2
 
 
 def test_edges_and_versions_of_a_crowd_are_bounded_and_counted() -> None:
     crowd = found(2)._replace(versions=list(range(10_000)))
     assert len(wanted_claims(0, crowd, None)) == 1_000
-    body = answer_body(crowd, claims(*map(str, range(100))))
-    assert len(body["edges"]) == EDGES_MAX
+    body = answer_body(crowd, Behind(claims(*map(str, range(100)))))
+    assert (len(body["edges"]), body["edges_count"]) == (EDGES_MAX, 100 * 99 // 2)
     assert body["count"] == 10_000
 
 
+def test_a_verdict_joins_versions_that_agree_and_marks_the_one_under_review() -> None:
+    said = Contradiction(0, "0000", "0002", "0002", "t")
+    torn = answer_body(found(2), Behind(claims("a", "b", "a"), [said, said._replace(left="0001")]))
+    assert [(one["left"], one["right"]) for one in torn["edges"]] == [
+        ("0000", "0001"),
+        ("0000", "0002"),
+        ("0001", "0002"),
+    ]
+    assert "edges_count" not in torn
+    assert [one.get("pending_review") for one in torn["versions"]] == [None, None, True]
+    many = answer_body(found(3), Behind(claims("a", "b", "a"), [said]))
+    assert many["edges"] == [{"left": "0000", "right": "0002", "relation": "OPEN"}]
+    assert "edges" not in answer_body(found(3), Behind(claims("a", "b")))
+
+
+def test_agreeing_versions_beyond_those_listed_are_counted() -> None:
+    one = found(1)._replace(version_id="0", versions=list(range(1_500)), agreeing=[str(n) for n in range(1_000)])
+    assert answer_body(one, NOTHING)["agreeing_count"] == 1_500
+    assert "agreeing_count" not in answer_body(one._replace(versions=list(range(1_000))), NOTHING)
+
+
 def test_what_has_no_line_was_never_recorded() -> None:
-    assert answer_body(SILENT, ())["reason"] == "never_recorded"
+    assert answer_body(SILENT, NOTHING)["reason"] == "never_recorded"
 
 
-# -- cursors
-
-
-def test_a_cursor_comes_back_as_it_was_given() -> None:
-    for key in (["user", "self", "k"], [7, "a", "b"], [2**62]):
-        assert key_of(cursor_of(key), *map(type, key)) == key
-
-
-@pytest.mark.parametrize(
-    "cursor", ["", "*", "WzFd", cursor_of([-1]), cursor_of([2**63]), cursor_of([True]), "a" * 9_000]
-)
-def test_other_cursors_are_refused(cursor: str) -> None:
-    if cursor == "WzFd":
-        assert key_of(cursor, int) == [1]
-        return
-    with pytest.raises(Rejected) as refused:
-        key_of(cursor, int)
-    assert refused.value.field == "cursor"
+# -- ids
 
 
 def test_a_fact_id_is_a_uuid_in_its_usual_form() -> None:

@@ -42,6 +42,8 @@ create table {schema}.event (
     constraint event_id_once unique (fact_no, event_id)
 ) partition by range (fact_no);
 
+create index event_by_offset on {schema}.event (kafka_offset); -- in its leaf, for whoever follows changed answers
+
 create table {schema}.version (
     fact_no bigint not null,
     version_no integer not null, -- from 1 in order of first assertion; also its lane
@@ -136,6 +138,8 @@ create table {schema}.conflict (
     constraint conflict_relation_is_known check (relation in ('OPEN', 'RESOLVED')),
     constraint conflict_pair_is_sorted check (left_version_id < right_version_id)
 );
+
+create index conflict_by_age on {schema}.conflict (recorded_at);
 
 -- kind: 0 unknown, 1 value, 2 conflict, 3 (lane 0 only) many-valued, look at the lanes.
 -- reason, of unknown: 1 excluded, 2 ended, 3 superseded, 4 not_yet_valid, 5 revoked, 6 proposed_only, 7 never_recorded;

@@ -4,6 +4,7 @@ select
     f.scope_kind,
     f.scope_key,
     f.fact_key,
+    f.as_of,
     f.fact_no,
     f.subject_label,
     r.kind,
@@ -22,14 +23,16 @@ from (
         one.scope_kind,
         one.scope_key,
         one.fact_key,
-        one.subject_label
+        one.subject_label,
+        {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s) as as_of
     from {schema}.fact as one
     where
         one.tenant_id = %(tenant_id)s
         and one.subject_id = %(subject_id)s
         and (one.scope_kind, one.scope_key, one.fact_key) > (%(after_kind)s, %(after_scope)s, %(after_key)s)
+        and {schema}.lies_below(one.fact_no, 1, %(next_offsets)s)
         {filters}
     order by one.tenant_id, one.subject_id, one.scope_kind, one.scope_key, one.fact_key
     limit %(limit)s
 ) as f
-cross join lateral {schema}.read_at(f.fact_no, %(valid_at)s, %(system_as_of)s) as r
+cross join lateral {schema}.read_at(f.fact_no, %(valid_at)s, f.as_of) as r

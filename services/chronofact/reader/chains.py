@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
-from chronofact.contracts.reading import Claim, Found
-from chronofact.reader.answers import by_answer, wanted_claims
+from chronofact.contracts.reading import Found
+from chronofact.reader.answers import NOTHING, Behind, behind_answers, wanted_claims
 from chronofact.reader.ports import Snapshot
 from chronofact.reader.questions import Question, instant_of
 
@@ -27,7 +27,7 @@ class Chains:
             start += len(question.slots)
             self._found.append(chain)
             self._at.append(nearest(chain))
-        self._claims: Mapping[int, list[Claim]] = {}
+        self._behind: Mapping[int, Behind] = {}
         self._during: dict[int, tuple[str | None, str | None]] = {}
 
     async def look_further(self, snapshot: Snapshot) -> None:
@@ -37,8 +37,7 @@ class Chains:
             for number, question in enumerate(self._questions)
             for one in wanted_claims(number, self._found[number][self._at[number]], question.system_as_of)
         ]
-        if wanted:
-            self._claims = by_answer(await snapshot.claims(wanted))
+        self._behind = await behind_answers(snapshot, wanted)
         await self._cut(snapshot)
 
     async def _cut(self, snapshot: Snapshot) -> None:
@@ -55,13 +54,13 @@ class Chains:
             start, end = self._during.get(number, (found.valid_from, found.valid_to))
             self._during[number] = (_later(start, silence.valid_from), _earlier(end, silence.valid_to))
 
-    def chosen(self) -> Iterator[tuple[Question, int, Found, tuple[str | None, str | None], Sequence[Claim]]]:
+    def chosen(self) -> Iterator[tuple[Question, int, Found, tuple[str | None, str | None], Behind]]:
         """For each question which slot answers, and what."""
         for number, question in enumerate(self._questions):
             at = self._at[number]
             found = self._found[number][at]
             during = self._during.get(number, (found.valid_from, found.valid_to))
-            yield question, at, found, during, self._claims.get(number, ())
+            yield question, at, found, during, self._behind.get(number, NOTHING)
 
 
 def nearest(chain: Sequence[Found]) -> int:

@@ -6,18 +6,17 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
-from uuid import UUID
 
 from fastapi import FastAPI, Request, Response
 
-from chronofact.contracts.reading import EdgesWanted, FactsWanted
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, ScopeKinds
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
+from chronofact.reader.conflicts import Conflicts
 from chronofact.reader.descriptions import CALLS, Call
-from chronofact.reader.lists import NIL, Lists, key_of
-from chronofact.reader.questions import Asking, Question, fact_id_in
-from chronofact.reader.requests import batch_of, body_of, limit_in, parameters, question_of, required, wait_in
+from chronofact.reader.lists import Lists
+from chronofact.reader.questions import Asking, Question
+from chronofact.reader.requests import batch_of, body_of, parameters, question_of, required, wait_in
 from chronofact.reader.service import Reader
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
@@ -28,7 +27,6 @@ from chronofact.runtime.metrics import Metrics
 POSTGRES: Final = "postgres"
 _SLICE: Final = 200
 """Queries checked between two turns of the event loop."""
-_RELATIONS: Final = frozenset({"OPEN", "RESOLVED"})
 
 Handler = Callable[[Request, Asking], Awaitable[Body]]
 
@@ -57,7 +55,8 @@ class Routes:
         clock: Callable[[], int],
     ) -> None:
         self._reader = reader
-        self._lists = Lists(reader)
+        self.lists = Lists(reader)
+        self.conflicts = Conflicts(reader)
         self._credentials = credentials
         self._kinds = kinds
         self._health = health
@@ -118,70 +117,15 @@ class Routes:
                 await asyncio.sleep(0)
             return await self._reader.resolve_many(asking.tenant_id, questions, wait)
 
-    async def facts(self, request: Request, asking: Asking) -> Body:
-        """``GET /v1/facts``."""
-        known = frozenset({"subject", "scope", "prefix", "valid_at", "as_of", "cursor", "limit"})
-        found = parameters(request.query_params, known)
-        subject = required(found, "subject")
-        prefix = found.get("prefix")
-        if prefix is not None and (len(prefix) > 200 or not prefix.isascii() or "\x00" in prefix):
-            raise Rejected("parameter_malformed", "prefix is the beginning of a key", field="prefix")
-        scope = asking.scope(found["scope"]) if "scope" in found else None
-        valid_at = asking.instant(found.get("valid_at"), "valid_at")
-        wanted = FactsWanted(
-            tenant_id=asking.tenant_id,
-            subject_id=asking.subject_id(subject),
-            scope=None if scope is None else (scope.kind, scope.key),
-            prefix=prefix,
-            scopes=asking.scopes(),
-            valid_at=asking.now if valid_at is None else valid_at,
-            system_as_of=asking.instant(found.get("as_of"), "as_of"),
-            after=_after_fact(found.get("cursor")),
-            limit=limit_in(found),
-        )
-        return await self._lists.facts(wanted, subject, wait_in(found))
-
-    async def history(self, request: Request, asking: Asking) -> Body:
-        """``GET /v1/facts/{fact_id}/events``, ``/versions`` and ``/timeline``."""
-        found = parameters(request.query_params, frozenset({"cursor", "limit"}))
-        fact_id = fact_id_in(request.path_params["fact_id"])
-        read = {"events": self._lists.events, "versions": self._lists.versions, "timeline": self._lists.timeline}
-        after = key_of(found["cursor"], int)[0] if "cursor" in found else 0
-        what = request.url.path.rpartition("/")[2]
-        return await read[what](asking, fact_id, wait_in(found), after=after, limit=limit_in(found))
-
-    async def conflicts(self, request: Request, asking: Asking) -> Body:
-        """``GET /v1/conflicts``."""
-        found = parameters(
-            request.query_params, frozenset({"relation", "subject", "key", "fact_id", "cursor", "limit"})
-        )
-        relation = found.get("relation")
-        if relation is not None and relation not in _RELATIONS:
-            raise Rejected("parameter_malformed", "relation is OPEN or RESOLVED", field="relation")
-        key = found.get("key")
-        if key is not None and ("\x00" in key or len(key) > 200):
-            raise Rejected("key_malformed", "not a fact key", field="key")
-        wanted = EdgesWanted(
-            tenant_id=asking.tenant_id,
-            relation=relation,
-            subject_id=asking.subject_id(found["subject"]) if "subject" in found else None,
-            key=key,
-            fact_id=fact_id_in(found["fact_id"]) if "fact_id" in found else None,
-            scopes=asking.scopes(),
-            after=_after_edge(found.get("cursor")),
-            limit=limit_in(found),
-        )
-        return await self._lists.conflicts(wanted, wait_in(found))
-
 
 def add_routes(app: FastAPI, routes: Routes) -> None:
     """Every route with its description."""
     handlers: dict[str, Handler] = {
         "resolve": routes.resolve,
         "resolve_many": routes.resolve_many,
-        "facts": routes.facts,
-        "history": routes.history,
-        "conflicts": routes.conflicts,
+        "facts": routes.lists.facts,
+        "history": routes.lists.history,
+        "conflicts": routes.conflicts.listed,
     }
     for call in CALLS:
         _add(app, routes, call, handlers[call.handler])
@@ -201,21 +145,3 @@ def _add(app: FastAPI, routes: Routes, call: Call, handler: Handler) -> None:
         responses={code: {"description": meaning} for code, meaning in call.responses.items()},
         openapi_extra=call.extra(),
     )
-
-
-def _after_fact(cursor: str | None) -> tuple[str, str, str]:
-    if cursor is None:
-        return "", "", ""
-    kind, scope, key = key_of(cursor, str, str, str)
-    return kind, scope, key
-
-
-def _after_edge(cursor: str | None) -> tuple[int, UUID, UUID]:
-    if cursor is None:
-        return 0, NIL, NIL
-    fact_no, *ids = key_of(cursor, int, str, str)
-    try:
-        left, right = map(UUID, ids)
-    except ValueError:
-        raise Rejected("parameter_malformed", "not a cursor that this call gave", field="cursor") from None
-    return fact_no, left, right

@@ -1,0 +1,38 @@
+-- A subject's facts in a chain of scopes with their answers, nearest scope first, then by key.
+select
+    f.place,
+    f.fact_id,
+    f.fact_key,
+    f.as_of,
+    f.fact_no,
+    f.subject_label,
+    r.kind,
+    r.reason,
+    r.versions,
+    r.valid_from,
+    r.valid_to,
+    r.version_id,
+    r.value_json,
+    r.recorded_at,
+    r.agreeing
+from (
+    select
+        s.place,
+        one.fact_no,
+        one.fact_id,
+        one.fact_key,
+        one.subject_label,
+        {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s) as as_of
+    from unnest(%(scope_kinds)s::text[], %(scope_keys)s::text[]) with ordinality as s (scope_kind, scope_key, place)
+    inner join {schema}.fact as one
+        on
+            s.scope_kind = one.scope_kind
+            and s.scope_key = one.scope_key
+            and one.tenant_id = %(tenant_id)s
+            and one.subject_id = %(subject_id)s
+            and starts_with(one.fact_key, %(prefix)s)
+            and {schema}.lies_below(one.fact_no, 1, %(next_offsets)s)
+    order by s.place, one.fact_key
+    limit %(limit)s
+) as f
+cross join lateral {schema}.read_at(f.fact_no, %(valid_at)s, f.as_of) as r
