@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from uuid import UUID
 
-from chronofact.contracts.codec import FactEvent, identity_of
+from chronofact.contracts.codec import is_drop
 from chronofact.contracts.counting import check_identity, event_in, recorded_at_of, versions_named
 from chronofact.contracts.payload import happening_of
 from chronofact.contracts.reading import EventLine
 from chronofact.contracts.tail import TailMessage
+from chronofact.contracts.verifying import check_content, check_event_id, checked_identity
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, EventDropped
 from chronofact.domain.identity import FactIdentity
@@ -43,30 +44,28 @@ class Counter:
         self.counted = Counted(list(stored), parked=list(parked))
         self._known = {event.event_id for event in stored}
         self._recorded_at = stored[-1].recorded_at if stored else INSTANT_MIN
-        self._topic_id = topic_id
+        self._topic_id = str(UUID(bytes=topic_id))
         self._dropped = dropped
 
     def take(self, message: TailMessage) -> None:
         """The next message of the fact."""
         if (message.partition, message.offset) in self._dropped:
             return
-        try:
-            event = event_in(message.key, message.value)
-        except Rejected:
-            self.counted.parked.append(message)
-            return
-        if event.kind == EventDropped.__name__:
-            self._drop(event)
-        elif self.counted.parked or not self._counts(message, event):
+        if is_drop(message.value):
+            self._drop(message)
+        elif self.counted.parked or not self._counts(message):
             self.counted.parked.append(message)
 
-    def _drop(self, event: FactEvent) -> None:
-        """A parked message is given up: what waited behind it goes on. What is not parked can't be given up."""
+    def _drop(self, message: TailMessage) -> None:
+        """A parked message is given up: what waited behind it goes on. A drop of what is not parked does not count."""
         try:
+            event = event_in(message.key, message.value)
+            check_event_id(message.key, event)
             said = happening_of(event.kind, event.payload)
+            check_content(message.key, event, said)
         except Rejected:
             return
-        if not isinstance(said, EventDropped) or not self._is_ours(said.topic_id):
+        if not isinstance(said, EventDropped) or said.topic_id != self._topic_id or said.partition != message.partition:
             return
         parked = self.counted.parked
         left = [one for one in parked if (one.partition, one.offset) != (said.partition, said.offset)]
@@ -75,28 +74,24 @@ class Counter:
             self._release()
 
     def _release(self) -> None:
-        waiting, self.counted.parked = self.counted.parked, []
-        for at, message in enumerate(waiting):
-            try:
-                applied = self._counts(message, event_in(message.key, message.value))
-            except Rejected:
-                applied = False
-            if not applied:
-                self.counted.parked = waiting[at:]
-                return
+        """What is parked, in order, up to the first that still can't be applied."""
+        while self.counted.parked and self._counts(self.counted.parked[0]):
+            self.counted.parked.pop(0)
 
-    def _counts(self, message: TailMessage, event: FactEvent) -> bool:
-        """Whether the event could be applied, be it as a repeat that changes nothing."""
+    def _counts(self, message: TailMessage) -> bool:
+        """Whether the message could be applied, be it as a repeat that changes nothing."""
         counted = self.counted
         try:
+            event = event_in(message.key, message.value)
             check_identity(message.key, event)
-            identity = counted.identity or identity_of(event.identity)
+            check_event_id(message.key, event)
             if event.event_id in self._known:
                 return True
-            what = happening_of(event.kind, event.payload, value_hash=event.value_hash)
+            what = happening_of(event.kind, event.payload)
+            check_content(message.key, event, what)
+            counted.identity = counted.identity or checked_identity(event.identity)
         except Rejected:
             return False
-        counted.identity = identity
         if counted.label is None:
             counted.label = event.subject_label
         self._known.add(event.event_id)
@@ -116,9 +111,3 @@ class Counter:
             )
         )
         return True
-
-    def _is_ours(self, topic_id: str) -> bool:
-        try:
-            return UUID(topic_id).bytes == self._topic_id
-        except ValueError:
-            return False

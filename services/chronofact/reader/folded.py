@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
+from chronofact.contracts.context import Contradiction
 from chronofact.contracts.reading import Claim, EventLine, FactHead, Found, Rectangle, Silence, VersionLine
 from chronofact.domain.events import Event, FactAsserted
 from chronofact.domain.history import History
@@ -14,6 +15,7 @@ from chronofact.domain.interval import format_bound, format_instant
 from chronofact.domain.knots import knots_of
 from chronofact.domain.labels import label_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, answer_at, valid_during
+from chronofact.domain.standing import Version
 from chronofact.reader.answers import KINDS, REASONS
 from chronofact.reader.slices import rectangles_of
 
@@ -60,7 +62,7 @@ class FoldedFact:
 
     def is_stored_as_of(self, system_as_of: int | None) -> bool:
         """Whether the projection alone can say what was known then."""
-        return system_as_of is not None and system_as_of < self._times[self.stored]
+        return self.stored > 0 and system_as_of is not None and system_as_of < self._times[self.stored]
 
     def found(self, asks: Sequence[tuple[int, int | None]]) -> list[Found]:
         """Answers at ``valid_at`` and ``system_as_of``, in order."""
@@ -73,6 +75,10 @@ class FoldedFact:
     def claims(self, asks: Sequence[tuple[int, int, int | None]]) -> list[Claim]:
         """For each place, version number and ``system_as_of`` what the version says."""
         return self._at([(as_of, _asker(self._claim, place, number)) for place, number, as_of in asks])
+
+    def contradictions(self, asks: Sequence[tuple[int, int | None]]) -> list[list[Contradiction]]:
+        """For each place and ``system_as_of`` the pairs that contradict each other, unsettled."""
+        return self._at([(as_of, _asker(self._contradictions, place)) for place, as_of in asks])
 
     def claims_of(self, version_nos: Iterable[int]) -> dict[int, tuple[str, bytes]]:
         """Id and value of some versions."""
@@ -161,6 +167,22 @@ class FoldedFact:
             sight.recorded_at,
         )
 
+    def _contradictions(self, history: History, place: int) -> list[Contradiction]:
+        standing = history.standing
+        if standing.relations is None:
+            return []
+        learned = {event.event_id: event.recorded_at for event in self.events}
+        found = []
+        for ids in standing.relations.contradictions():
+            decided = standing.pairs.get(ids)
+            if decided is None or not decided.counts:
+                left, right = (standing.by_id[one] for one in ids)
+                pending = left if _confidence(left) < _confidence(right) else right
+                left_id, right_id, pending_id = (str(UUID(bytes=one.id)) for one in (left, right, pending))
+                declared = format_instant(learned[standing.relations.pairs[ids].event_id])
+                found.append(Contradiction(place, left_id, right_id, pending_id, declared))
+        return found
+
     def _version_line(self, history: History, knots: object, number: int) -> VersionLine:
         sight = self._sights[number - 1]
         claim = sight.claim
@@ -213,6 +235,10 @@ def _silence(history: History, valid_at: int) -> Silence:
             break
         start = valid_during(history, start - 1)[0]
     return Silence(format_bound(start), format_bound(end))
+
+
+def _confidence(version: Version) -> float:
+    return -1.0 if version.confidence is None else version.confidence
 
 
 def _asker(ask: Callable[..., T], *given: int) -> Callable[[History], T]:

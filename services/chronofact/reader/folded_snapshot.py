@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from typing import Any, TypeVar
 from uuid import UUID
 
+from chronofact.contracts.context import AsKnown, Contradiction
 from chronofact.contracts.reading import (
     Ask,
     Claim,
@@ -56,7 +57,17 @@ class FoldedSnapshot:
         for fact_id, places in ours.items():
             wanted = [(asks[place].valid_at, asks[place].system_as_of) for place in places]
             said.update(zip(places, await self._away(self._facts[fact_id].found, wanted), strict=True))
-        return await self._filled(asks, said, self._below.answers)
+        return await self._filled(asks, said, self._answers_below)
+
+    async def _answers_below(self, asks: list[Ask]) -> list[Found]:
+        """Of what was known before the tail; the subject's label is not of any time."""
+        found = await self._below.answers(asks)
+        return [
+            one
+            if (fact := self._facts.get(ask.fact_id)) is None
+            else one._replace(subject_label=fact.head.subject_label)
+            for ask, one in zip(asks, found, strict=True)
+        ]
 
     async def silences(self, asks: Sequence[tuple[int, int, int | None]]) -> list[Silence]:
         """For each fact number, ``valid_at`` and ``system_as_of``, in order."""
@@ -81,6 +92,19 @@ class FoldedSnapshot:
         for fact_no, asks in ours.items():
             claims += await self._away(self._by_no[fact_no].claims, asks)
         return claims
+
+    async def contradictions(self, asked: Sequence[AsKnown]) -> list[Contradiction]:
+        """Pairs of those facts that contradict each other, unsettled."""
+        rest: list[AsKnown] = []
+        found: list[Contradiction] = []
+        for one in asked:
+            fact = self._by_no.get(one.fact_no)
+            if fact is None or fact.is_stored_as_of(one.system_as_of):
+                rest.append(one)
+            else:
+                (pairs,) = await self._away(fact.contradictions, [(one.at, one.system_as_of)])
+                found += pairs
+        return found + (await self._below.contradictions(rest) if rest else [])
 
     async def held(self, fact_ids: Sequence[bytes]) -> Mapping[str, int]:
         """How many messages of those facts are parked, or will be."""
