@@ -4,7 +4,11 @@ select
     c.left_version_id,
     c.right_version_id,
     c.pending_version_id,
-    c.recorded_at
+    c.recorded_at,
+    l.value_json as left_value,
+    l.source_id as left_source,
+    r.value_json as right_value,
+    r.source_id as right_source
 from (
     select
         one.at,
@@ -15,3 +19,6 @@ from (
     offset 0
 ) as q
 cross join lateral {schema}.contradictions_at(q.fact_no, q.system_as_of) as c
+inner join {schema}.version as l on q.fact_no = l.fact_no and c.left_version_id = l.version_id
+inner join {schema}.version as r on q.fact_no = r.fact_no and c.right_version_id = r.version_id
+order by q.at, c.left_version_id, c.right_version_id

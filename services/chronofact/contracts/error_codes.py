@@ -54,6 +54,10 @@ _COMMAND: Final = {
     "keep_not_in_pair": "`keep` is neither of the two versions.",
     "newer_not_in_pair": "`newer_version_id` is neither of the two versions.",
     "newer_missing": "The relation `supersedes` needs `newer_version_id`.",
+    # drops
+    "topic_id_differs": "`topic_id` is not that of the facts topic.",
+    "place_out_of_range": "A partition or an offset that the topic can't have.",
+    "key_not_hex": "`key` is not a message key in hexadecimal digits.",
     "newer_not_allowed": "Only the relation `supersedes` has a `newer_version_id`.",
 }
 _REQUEST: Final = {

@@ -29,8 +29,8 @@ class Position:
         raw = bytearray((_VERSION,))
         raw += self.topic_id
         for partition, next_offset in sorted(self.next_offsets.items()):
-            _put_varint(raw, partition)
-            _put_varint(raw, next_offset)
+            put_varint(raw, partition)
+            put_varint(raw, next_offset)
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     @classmethod
@@ -55,8 +55,8 @@ class Position:
         at = 1 + _TOPIC_ID_BYTES
         next_offsets: dict[int, int] = {}
         while at < len(raw):
-            partition, at = _take_varint(raw, at)
-            next_offset, at = _take_varint(raw, at)
+            partition, at = take_varint(raw, at)
+            next_offset, at = take_varint(raw, at)
             if partition > _PARTITION_MAX or next_offset > _OFFSET_MAX:
                 raise ValueError("out of range")
             next_offsets[partition] = next_offset
@@ -89,14 +89,16 @@ def _raw_of(text: str) -> bytes:
     return urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
 
 
-def _put_varint(raw: bytearray, number: int) -> None:
+def put_varint(raw: bytearray, number: int) -> None:
+    """Appends a number, seven bits a byte, lowest first."""
     while number > 0x7F:
         raw.append(number & 0x7F | 0x80)
         number >>= 7
     raw.append(number)
 
 
-def _take_varint(raw: bytes, at: int) -> tuple[int, int]:
+def take_varint(raw: bytes, at: int) -> tuple[int, int]:
+    """The number at a place and the place behind it; ValueError or IndexError where there is none."""
     number = 0
     for shift in range(0, 7 * _VARINT_BYTES_MAX, 7):
         byte = raw[at]

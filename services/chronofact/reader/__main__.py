@@ -14,7 +14,10 @@ from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin
 from chronofact.kafka.tail import TopicTail
+from chronofact.postgres.changes_store import ChangesStore
 from chronofact.postgres.reading_store import ReadingStore
+from chronofact.reader.changes_http import ChangesRoute, add_changes
+from chronofact.reader.changes_stream import Changes
 from chronofact.reader.folding import TailLimits
 from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES, Routes, add_routes
@@ -50,6 +53,8 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
     health = Health(POSTGRES)
     store = ReadingStore(settings.postgres.get_secret_value())
     await store.open()
+    changes_store = ChangesStore(settings.postgres.get_secret_value())
+    await changes_store.open()
     watch = LogWatch(log_ends(settings))
     tail = TopicTail(
         settings.kafka,
@@ -57,11 +62,15 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
         kept_max=settings.tail_reads_max,
         options=settings.kafka_options,
     )
-    app = build_app(settings, store, watch, tail, kinds, credentials, health=health)
+    metrics = Metrics("reader")
+    app = build_app(settings, store, watch, tail, kinds, credentials, health=health, metrics=metrics)
+    changes = Changes(changes_store, metrics, listeners_max=settings.listeners_max)
+    add_changes(app, ChangesRoute(changes, credentials, kinds, metrics))
     with stop_loop_on_signals() as stopping:
         watching = [
             asyncio.create_task(watch.run()),
             asyncio.create_task(watch_projections(store, health, POSTGRES)),
+            asyncio.create_task(changes.close_once(stopping)),
         ]
         try:
             await serve(
@@ -75,6 +84,7 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
         finally:
             await stop_all(watching)
             await store.close()
+            await changes_store.close()
             tail.close()
 
 
@@ -87,9 +97,10 @@ def build_app(
     credentials: Credentials,
     *,
     health: Health,
+    metrics: Metrics | None = None,
 ) -> FastAPI:
     """The application over any projections and log."""
-    metrics = Metrics("reader")
+    metrics = metrics or Metrics("reader")
     app = create_app("reader", "Answers what held when, as known when.", health=health, metrics=metrics)
     routes = Routes(
         Reader(projections, watch, tail, metrics, limits=tail_limits(settings)),
