@@ -31,6 +31,7 @@ _BY_TYPE: Final = {
 _WANTED: Final = {
     "string_type": "the field is a JSON string",
     "float_type": "the field is a JSON number",
+    "int_type": "the field is a whole number",
     "bool_type": "the field is true or false",
     "model_type": "the field is a JSON object",
     "list_type": "the field is a JSON array",
@@ -41,13 +42,13 @@ _SHAPES: Final = frozenset({"model_type", "list_type"})
 _OF_TYPE: Final = frozenset({"union_tag_not_found", "union_tag_invalid"})
 
 
-def refusal_of(error: ValidationError) -> Rejected:
-    """The first thing that is wrong, as a refusal."""
+def refusal_of(error: ValidationError, *, is_tagged: bool = True) -> Rejected:
+    """The first thing that is wrong, as a refusal; ``is_tagged`` of a body whose ``type`` tells its fields."""
     found = _first(error.errors(include_url=False, include_input=False))
     code, message = _BY_TYPE.get(found["type"], ("field_type", _WANTED.get(found["type"], "is of another JSON type")))
     if allowed := found.get("ctx", {}).get(_ALLOWED.get(found["type"], "")):
         message = f"{message}: {allowed}"
-    field = "type" if found["type"] in _OF_TYPE else _field(found["loc"])
+    field = "type" if found["type"] in _OF_TYPE else _field(found["loc"][is_tagged:])
     return Rejected(code, message, field=field)
 
 
@@ -67,8 +68,8 @@ def sayable(field: str | None) -> str | None:
 
 
 def _field(loc: Sequence[int | str]) -> str | None:
-    # the first part is the command's tag; parts that are no field names tell which branch of a union was tried
+    # parts that are no field names tell which branch of a union was tried; a tagged body's first part is its tag
     return (
-        ".".join(part for part in loc[1:] if isinstance(part, str) and _SAYABLE.fullmatch(part) and part[0].islower())
+        ".".join(part for part in loc if isinstance(part, str) and _SAYABLE.fullmatch(part) and part[0].islower())
         or None
     )

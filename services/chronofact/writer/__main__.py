@@ -25,6 +25,7 @@ from chronofact.runtime.memory import settle_memory
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import listening_or_exit, serve
 from chronofact.writer.accept import Acceptor
+from chronofact.writer.drops import Drops, add_drops
 from chronofact.writer.http import Events, add_events
 from chronofact.writer.intake import Bodies
 from chronofact.writer.ports import Log
@@ -97,6 +98,7 @@ def build_app(
     )
     events = Events(writer, credentials, bodies, metrics, commands_max=settings.commands_max, clock=_now)
     add_events(app, events)
+    add_drops(app, Drops(writer, credentials, bodies, metrics))
     return app
 
 

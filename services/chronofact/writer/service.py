@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from chronofact.contracts.codec import encode_event
 from chronofact.contracts.commands import COMMANDS
+from chronofact.contracts.drops import Drop, DropCommand
 from chronofact.contracts.log import Message, OutcomeUnknown, QueueFull
 from chronofact.contracts.position import Position
 from chronofact.contracts.refusals import refusal_of
@@ -83,6 +84,16 @@ class Writer:
         position = None if is_dry_run else await self._append(messages)
         self._count(results, is_dry_run=is_dry_run)
         return Taken(results, position)
+
+    async def drop(self, command: DropCommand, *, trace: str | None = None) -> tuple[Drop, Position]:
+        """Appends one EventDropped; whether the message is parked only a projection can tell.
+
+        Raises:
+            Rejected: the command is wrong, or what hinders the log.
+        """
+        self._require_log()
+        drop = command.drop(topic_id=self._watch.topic_id, partitions=self._partitions)
+        return drop, await self._append([drop.message(trace=trace)])
 
     def _require_log(self) -> None:
         if (reason := self._health.why(PART)) is not None:
