@@ -16,7 +16,7 @@ from chronofact.kafka.consumer import LogConsumer
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.projector.log import KafkaLog
 from chronofact.projector.loop import Limits, Projector
-from chronofact.projector.parking import ParkingLimit
+from chronofact.projector.parking import ParkingLimit, ParkingLimits
 from chronofact.projector.serving import HealthServer
 from chronofact.projector.telling import PART, Telling
 from chronofact.runtime.config import Settings, settings_or_exit
@@ -82,6 +82,7 @@ def _compose(settings: Settings, telling: Telling) -> Projector:
         batch_events_max=settings.batch_events_max,
         batch_wait_s=settings.batch_wait_ms / 1_000,
         look_every_s=settings.topic_check_s,
+        parking=ParkingLimits(settings.parked_share_max, settings.parked_row_max),
     )
     return Projector(
         KafkaLog(consumer, admin, topic, linger_s=limits.linger_s),

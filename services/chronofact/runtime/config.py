@@ -76,6 +76,10 @@ class Settings(BaseSettings):
         2_000, le=50_000, description="Events that the projector applies in one transaction."
     )
     batch_wait_ms: Count = Field(100, le=10_000, description="How long the projector waits for a batch to fill.")
+    parked_share_max: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.01, description="Share of a partition's last 10,000 messages that may be parked before the projector stops."
+    )
+    parked_row_max: Count = Field(50, description="Messages parked in a row before the projector stops.")
 
     check_daily_at: str = Field(
         "03:30",
