@@ -160,6 +160,39 @@ def test_a_hole_that_stays_is_stepped_over() -> None:
     assert store.tables.checkpoints[TOPIC_ID, fact.partition][0] == 3
 
 
+def test_many_holes_are_stepped_over_together() -> None:
+    topic, store = MemoryTopic(), MemoryStore()
+    fact, other = Fact("ada"), Fact("bob")
+    assert fact.partition != other.partition
+    for one in (fact, other):
+        topic.append([one.asserts(f"{number}") for number in range(7)])
+        del topic.partitions[one.partition][1:6:2]
+    log = topic.join()
+    projector, _ = projector_on(log, store)
+    projector.step()
+    for _ in range(8):
+        log.positions.clear()
+        log.prefetched = [*topic.partitions[fact.partition], *topic.partitions[other.partition]]
+        projector.step()
+    assert sorted(line.kafka_offset for line in store.events()) == [0, 0, 2, 2, 4, 4, 6, 6]
+
+
+def test_a_hole_is_as_wide_as_it_was_both_times() -> None:
+    topic, store = MemoryTopic(), MemoryStore()
+    fact = Fact("ada")
+    topic.append([fact.asserts("npm"), fact.asserts("pnpm"), fact.asserts("yarn"), fact.asserts("bun")])
+    messages = topic.partitions[fact.partition]
+    del messages[1]  # a transaction's marker; what follows it runs ahead at the second look only
+    log = topic.join()
+    projector, _ = projector_on(log, store)
+    projector.step()
+    for found in [messages[:2], [messages[0], messages[2]], messages, messages]:
+        log.positions.clear()
+        log.prefetched = list(found)
+        projector.step()
+    assert [line.kafka_offset for line in store.events()] == [0, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("code", "spoil"),
     [

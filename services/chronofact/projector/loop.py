@@ -63,7 +63,7 @@ class Projector:
         self._look_at = 0.0
         self._commit_at = 0.0
         self._release_at = 0.0
-        self._holes: set[tuple[int, int]] = set()
+        self._holes: dict[tuple[int, int], int] = {}
         self._newest_appended_at = 0
 
     def step(self) -> Applied | None:
@@ -176,23 +176,23 @@ class Projector:
     def _wanted(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Those that are ours and not applied yet, up to the first hole of any partition."""
         expected = {partition: own.next_offset for partition, own in self.owned.items()}
+        if self._holes:
+            self._holes = {hole: to for hole, to in self._holes.items() if hole[1] >= expected.get(hole[0], 0)}
         work = []
         for message in messages:
             partition, offset = message.partition, message.offset
             wanted = expected.get(partition)
             if wanted is None or offset < wanted:
                 continue
-            if offset > wanted and (partition, wanted) not in self._holes:
-                return self._read_again(partition, wanted)
+            if offset > wanted and self._holes.get((partition, wanted)) != offset:
+                return self._read_again(partition, wanted, offset)
             expected[partition] = offset + 1
             work.append(message)
-        if self._holes and work:
-            self._holes.clear()
         return work
 
-    def _read_again(self, partition: int, wanted: int) -> Sequence[Message]:
-        """An offset is missing: believe it (a transaction's marker leaves one) only when seen twice."""
-        self._holes.add((partition, wanted))
+    def _read_again(self, partition: int, wanted: int, found: int) -> Sequence[Message]:
+        """Offsets are missing: believe it (a transaction's marker leaves one) only when the same one follows twice."""
+        self._holes[partition, wanted] = found
         self._log.start({one: own.next_offset for one, own in self.owned.items()})
         return ()
 
