@@ -31,6 +31,7 @@ REACTIONS = [
     (errors.InvalidPassword, Unfit, "postgres_refuses"),
     (errors.InsufficientPrivilege, Unfit, "postgres_refuses"),
     (errors.SyntaxError, Unfit, "postgres_unexpected"),
+    (errors.InternalError_, Transient, "postgres_unexpected"),
     (errors.DataCorrupted, Corruption, None),
     (errors.IndexCorrupted, Corruption, None),
 ]

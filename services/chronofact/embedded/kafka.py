@@ -75,6 +75,9 @@ class KafkaNode:
     options: Sequence[str] = ()
     stop_timeout_s: float = 7.0
     is_durable: bool = True
+    further: str = ""
+    """Lines of configuration that win over ours: what a member of a cluster says otherwise."""
+    cluster_id: str | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -91,12 +94,12 @@ class KafkaNode:
         storage = self.folder / "logs"
         storage.mkdir(parents=True, exist_ok=True)
         settings = PROPERTIES.format(host=LOOPBACK, port=self.port, controller_port=self.controller_port)
-        self.properties.write_text(settings + DURABLE if self.is_durable else settings)
+        self.properties.write_text(settings + (DURABLE if self.is_durable else "") + self.further)
         if not (storage / "meta.properties").exists():
             self._format()
 
     def _format(self) -> None:
-        arguments = ["format", "--config", str(self.properties), "--cluster-id", new_cluster_id()]
+        arguments = ["format", "--config", str(self.properties), "--cluster-id", self.cluster_id or new_cluster_id()]
         command = self._java("kafka.tools.StorageTool", [*arguments, "--ignore-formatted"], HEAP)
         done = subprocess.run(command, capture_output=True, text=True, env=_environ(), cwd=self.folder, check=False)
         if done.returncode != 0:

@@ -17,6 +17,8 @@ _BUSY_CLASSES: Final = {"40": "postgres_serialization", "53": "postgres_resource
 _AWAY_CLASSES: Final = {"08", "57"}
 _REFUSALS: Final = ("does not exist", "authentication failed", "no pg_hba.conf entry", "permission denied")
 """A refused connection comes without SQLSTATE, only as text; in another language it reads as one that is away."""
+_INTERNAL: Final = "XX000"
+"""What Postgres has no state for, a quota (EDQUOT) and a limit on a file's size (EFBIG) among it: nothing was written."""
 _CORRUPT_CLASS: Final = "XX"
 _DATA_CLASSES: Final = {"22", "23", "54"}
 
@@ -37,6 +39,8 @@ def named(error: psycopg.Error) -> Exception:
     state = error.sqlstate
     if state is None:
         return _without_state(error)
+    if state == _INTERNAL:
+        return Transient("postgres_unexpected", "Postgres reports an internal error; its log tells which")
     if state[:2] == _CORRUPT_CLASS:
         return Corruption(f"Postgres reports damage by SQLSTATE {state}")
     if state in _BUSY:

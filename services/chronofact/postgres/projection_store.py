@@ -29,12 +29,14 @@ from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, h
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
 from chronofact.postgres.template import scripts
-from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
+from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
 
 PARTITION_SHIFT: Final = 40
 PARKED_WINDOW: Final = 10_000
 STATEMENT_TIMEOUT_MS: Final = 60_000
 LOCK_TIMEOUT_MS: Final = 10_000
+CLAIM_LOCK_TIMEOUT_MS: Final = 1_000
+"""How long a claim lets the owner before finish its batch; then that batch is ended (ADR 24)."""
 
 _TABLES: Final = (
     ("event", "events", copy.event_line),
@@ -67,7 +69,7 @@ class ProjectionStore:
             Transient: the database is away or busy.
         """
         try:
-            return self._claim(topic_id, partition, watermarks)
+            return self._take_over(topic_id, partition, watermarks)
         except ConstraintBroken as broken:
             if broken.constraint != "checkpoint_of_projection":
                 raise
@@ -77,8 +79,21 @@ class ProjectionStore:
                 remedy="run `chronofact migrate`, or name another in CHRONOFACT_PROJECTION",
             ) from broken
 
+    def _take_over(self, topic_id: bytes, partition: int, watermarks: tuple[int, int]) -> Claim:
+        """Claim, if need be from an owner that stands still within a batch: stopped, or beyond a broken network."""
+        try:
+            return self._claim(topic_id, partition, watermarks)
+        except Transient as failure:
+            if failure.code != "postgres_busy":
+                raise
+        where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
+        with self._transaction() as connection:
+            connection.execute(self._statements["end_holder"], where)
+        return self._claim(topic_id, partition, watermarks)
+
     def _claim(self, topic_id: bytes, partition: int, watermarks: tuple[int, int]) -> Claim:
         with self._transaction() as connection:
+            connection.execute(f"set local lock_timeout = {CLAIM_LOCK_TIMEOUT_MS}")
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
             self._refuse_other_topic(connection, where)
             next_offset, epoch = self._one(connection, "claim", where)

@@ -12,6 +12,13 @@ from psycopg_pool import AsyncConnectionPool
 from chronofact.postgres.errors import failures_named
 
 CONNECT_TIMEOUT_S = 5
+KEPT_ALIVE: Final = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""A server whose machine is gone says nothing: libpq's defaults would wait for it for two hours."""
 IDLE_IN_TRANSACTION_MS = 60_000
 
 LOOK_UPS: Final = {
@@ -37,6 +44,7 @@ def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
     options = " ".join([str(given.get("options") or ""), *(f"-c {key}={value}" for key, value in wanted.items())])
     return make_conninfo(
         conninfo,
+        **{name: given.get(name) or value for name, value in KEPT_ALIVE.items()},
         options=options.strip(),
         application_name=f"chronofact {name}",
         connect_timeout=given.get("connect_timeout") or CONNECT_TIMEOUT_S,

@@ -9,7 +9,7 @@ from chronofact.contracts.codec import is_drop
 from chronofact.contracts.projection import Ask, Step
 from chronofact.domain.errors import Rejected
 from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place
+from chronofact.projector.draft import Draft, Impossible, Owned, Place, refuse_moved
 from chronofact.projector.ports import Applied, Message, Store
 from chronofact.projector.release import Releaser
 from chronofact.runtime.failures import ConstraintBroken, Corruption
@@ -88,6 +88,7 @@ class Applier:
         times = [self._monotonic()]
         with self._store.begin() as batch:
             before = batch.advance(self._topic_id(), steps)
+            refuse_moved(owned, before)
             draft = Draft({step.partition: owned[step.partition] for step in steps}, culprits)
             times.append(self._monotonic())
             draft.read(messages, before)

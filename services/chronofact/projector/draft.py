@@ -27,7 +27,7 @@ from chronofact.projector.cache import Slot
 from chronofact.projector.lines import FirstSights, add_event, add_outcome, add_saying
 from chronofact.projector.parking import ParkingMeter
 from chronofact.projector.ports import Applied, Message
-from chronofact.runtime.failures import Corruption
+from chronofact.runtime.failures import Corruption, Fenced
 
 ID_BYTES: Final = 16
 _BEHIND: Final = "an earlier message of its fact is parked"
@@ -46,6 +46,16 @@ class Owned:
     meter: ParkingMeter = field(default_factory=ParkingMeter)
     parked: int = 0
     dropped: set[int] = field(default_factory=set)
+
+
+def refuse_moved(owned: Mapping[int, Owned], before: Mapping[int, int]) -> None:
+    """Stop at a checkpoint that we did not move: the database was restored from an older copy, epochs and all.
+
+    Raises:
+        Fenced: to go on would step over what the copy lacks.
+    """
+    if moved := [partition for partition, next_offset in before.items() if next_offset != owned[partition].next_offset]:
+        raise Fenced(moved)
 
 
 class Impossible(Exception):

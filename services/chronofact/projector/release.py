@@ -14,7 +14,7 @@ from chronofact.contracts.verifying import check_content, check_event_id
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import EventDropped
 from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place
+from chronofact.projector.draft import Draft, Impossible, Owned, Place, refuse_moved
 from chronofact.projector.ports import Applied, Batch, Message, Store
 from chronofact.runtime.failures import ConstraintBroken, Corruption
 
@@ -132,6 +132,7 @@ class Releaser:
         draft = Draft({step.partition: owned[step.partition]}, trouble.culprits)
         with self._store.begin() as batch:
             before = batch.advance(self._topic_id(), [step])
+            refuse_moved(owned, before)
             work(batch, draft, before[step.partition], trouble)
         draft.settle({step.partition: step.next_offset})
         self._cache.put(draft.slots.values())
