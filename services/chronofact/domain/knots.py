@@ -40,6 +40,18 @@ class Knot:
         """The members that cover the version at the instant."""
         return {new for new, olds in self._covers_at(standing, instant).items() if version in olds}
 
+    def covers_at(
+        self, standing: Standing, instant: int
+    ) -> tuple[dict[Version, set[Version]], dict[Version, set[Version]]]:
+        """Which members cover which at the instant, and which covers cancel."""
+        covers, component = self._uncancelled(standing, instant)
+        counting: dict[Version, set[Version]] = {}
+        cancelled: dict[Version, set[Version]] = {}
+        for new, olds in covers.items():
+            counting[new] = {old for old in olds if component.get(old, old) != component[new]}
+            cancelled[new] = olds - counting[new]
+        return counting, cancelled
+
     def forget(self) -> None:
         """Something that the members' covers depend on has changed."""
         self._covered = None
@@ -66,6 +78,12 @@ class Knot:
         return {bound for bound in bounds if NEG <= bound <= POS}
 
     def _covers_at(self, standing: Standing, instant: int) -> dict[Version, set[Version]]:
+        return self.covers_at(standing, instant)[0]
+
+    def _uncancelled(
+        self, standing: Standing, instant: int
+    ) -> tuple[dict[Version, set[Version]], Mapping[Version, int]]:
+        """All covers before any cancels, and the number of each version's component of them."""
         stated, automatic = self._effective(standing, instant)
         able = [v for v in self.members if v.capable and not contains(v.excluded(), instant)]
         covers: dict[Version, set[Version]] = {}
@@ -81,8 +99,7 @@ class Knot:
             }
         for new in able:
             covers[new] |= implied[new]
-        component = components(covers, lambda at: covers.get(at, ()))
-        return {new: {old for old in covers[new] if component.get(old, old) != component[new]} for new in able}
+        return covers, components(covers, lambda at: covers.get(at, ()))
 
     def _effective(
         self, standing: Standing, instant: int
@@ -127,17 +144,25 @@ def _reach(first: set[Version], onward: Callable[[Version], Iterable[Version]]) 
     return reached
 
 
-def knots_of(standing: Standing) -> dict[Version, Knot]:
-    """Each version on a cycle with its knot; empty without an edge that points to an equal or later start."""
+def knots_of(standing: Standing, instant: int | None = None) -> dict[Version, Knot]:
+    """Each version on a cycle with its knot; empty without an edge that points to an equal or later start.
+
+    Args:
+        standing: What the events say.
+        instant: None takes edges whenever they have effect, else those that have effect then.
+    """
     if not standing.has_upward_edge:
         return {}
     targets: dict[Hashable, list[Hashable]] = {}
     ever_active = [standing.numbered[no - 1] for _, no in standing.by_start]
     ever_active = [version for version in ever_active if version.ever_active]
     for version in ever_active:
-        targets[version] = list(_grouped(edge.dst for edge in version.outs if edge.counts))
+        edges = (edge for edge in version.outs if edge.counts)
+        targets[version] = list(
+            _grouped(edge.dst for edge in edges if instant is None or _is_within(instant, edge.effect()))
+        )
     if standing.is_single:
-        _link_by_start(ever_active, targets)
+        _link_by_start(ever_active, targets, instant)
     component = components(targets, lambda at: targets.get(at, ()))
     groups: dict[Hashable, list[Version]] = {}
     for version in ever_active:
@@ -146,7 +171,7 @@ def knots_of(standing: Standing) -> dict[Version, Knot]:
     return {version: knot for knot in knots for version in knot.members}
 
 
-def _link_by_start(by_start: list[Version], targets: dict[Hashable, list[Hashable]]) -> None:
+def _link_by_start(by_start: list[Version], targets: dict[Hashable, list[Hashable]], instant: int | None) -> None:
     """Automatic edges without one each: a helper node a start stands for all that start no later."""
     before: int | None = None
     previous: int | None = None
@@ -155,7 +180,8 @@ def _link_by_start(by_start: list[Version], targets: dict[Hashable, list[Hashabl
             previous, before = before, version.start
             targets[before] = [] if previous is None else [previous]
         targets[version.start] += version.group or (version,)
-        if version.active and version.automatic and previous is not None:
+        is_automatic = version.active and version.automatic and previous is not None
+        if is_automatic and (instant is None or _is_within(instant, automatic_effect(version))):
             targets[version].append(previous)
 
 

@@ -23,6 +23,11 @@ class Relation:
         self._weight: tuple[bool, int, bytes] = (False, 0, b"")
         self.edges: dict[bytes, Edge] = {}
 
+    @property
+    def event_id(self) -> bytes:
+        """The event of the declaration that counts."""
+        return self._weight[2]
+
     def take(self, event_id: bytes, said: RelationDeclared) -> None:
         """One more declaration."""
         weight = (said.decided_by is Decider.PERSON, said.decided_at, event_id)

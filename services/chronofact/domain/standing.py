@@ -117,19 +117,23 @@ class Version:
 class Pair:
     """Two versions that decisions speak of; the latest valid decision that was not taken back counts."""
 
-    __slots__ = ("counts", "keep", "left", "right", "said")
+    __slots__ = ("counts", "event_id", "keep", "left", "right", "said")
 
     def __init__(self, left: Version, right: Version) -> None:
         self.left, self.right = left, right
         self.said: dict[bytes, tuple[int, Version | None]] = {}
         self.counts = False
         self.keep: Version | None = None
+        self.event_id = b""
+        """The decision that counts, if one does."""
 
     def settle(self, taken_back: set[bytes]) -> None:
         """Finds the decision that counts."""
         standing = [(at, event_id, keep) for event_id, (at, keep) in self.said.items() if event_id not in taken_back]
         self.counts = bool(standing)
-        self.keep = max(standing, key=lambda said: said[:2])[2] if standing else None
+        self.keep = None
+        if standing:
+            _, self.event_id, self.keep = max(standing, key=lambda said: said[:2])
 
     def other(self, version: Version) -> Version:
         """The pair's other version."""
