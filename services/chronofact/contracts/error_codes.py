@@ -80,6 +80,7 @@ _REQUEST: Final = {
     "history_too_long": (422, "The facts have more events than one answer is made of."),
     "timeline_too_large": (422, "A fact of so many open versions has no picture that anyone could read."),
     "check_running": (409, "A check of this projection is running; one at a time."),
+    "explanation_too_large": (422, "The versions of a fact are too entangled at an instant to be told apart in time."),
     "not_found": (404, "No such address or thing."),
     "method_not_allowed": (405, "The address does not take this method."),
     "body_too_slow": (408, "The body did not come in time; nothing was sent."),
