@@ -130,16 +130,23 @@ def spelled(response: httpx.Response, status: int) -> Any:
 
 @asynccontextmanager
 async def world_on(
-    database: str, *, reading: str | None = None, credentials: Credentials | None = None
+    database: str,
+    *,
+    reading: str | None = None,
+    credentials: Credentials | None = None,
+    settings: Settings | None = None,
+    topic: MemoryTopic | None = None,
 ) -> AsyncIterator[World]:
-    """A world; ``reading`` is another address of the same database, for the reader alone."""
+    """A world; ``reading`` is another address of the same database, for the reader alone; a topic may be shared."""
     store, health = ReadingStore(reading or database), Health(POSTGRES)
     await store.open()
-    topic = MemoryTopic()
+    topic = topic or MemoryTopic()
     watch = LogWatch(topic_ends(topic))
     kinds = ScopeKinds.load()
     tail = MemoryTail(topic)
-    app = build_app(Settings(auth="off"), store, watch, tail, kinds, credentials or OpenCredentials(), health=health)
+    app = build_app(
+        settings or Settings(auth="off"), store, watch, tail, kinds, credentials or OpenCredentials(), health=health
+    )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://reader") as http:
         tasks = [asyncio.create_task(watch.run()), asyncio.create_task(watch_projections(store, health, POSTGRES))]

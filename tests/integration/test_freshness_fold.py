@@ -17,7 +17,7 @@ from tests.integration.reading import ScopedFact, World, world_on
 from tests.integration.saying import Said
 from tests.property.strategies import CROWD, GRID, PROFILES, Dice, history, random_history
 
-HISTORIES = 12
+HISTORIES = 5
 """For each profile."""
 CHAIN = [("task", "t1"), ("repo", "acme/web"), ("user", "self")]
 INSTANTS = [GRID[0] - 5, *GRID, *(at + 5 for at in GRID), GRID[-1] + 40]
@@ -142,17 +142,17 @@ async def test_a_folded_tail_says_what_the_projection_will(world: World, profile
         [random_history(Random(f"fold {profile} {number} {place}"), 10, profile) for place in range(1 + number % 3)]
         for number in range(HISTORIES)
     ]
-    assert await judge(world, profile, histories) > 1_000
+    assert await judge(world, profile, histories) > 500
 
 
 async def test_so_do_crowds(world: World) -> None:
-    histories = [[history(Dice(Random(f"fold crowd {n}").randrange), 60, CROWD)] for n in range(3)]
+    histories = [[history(Dice(Random(f"fold crowd {n}").randrange), 60, CROWD)] for n in range(2)]
     await judge(world, "crowd", histories)
 
 
 async def test_what_is_poison_in_the_tail_holds_its_fact_and_no_other(world: World) -> None:
     histories = [
-        [random_history(Random(f"fold poison {n} {place}"), 8, "all") for place in range(1 + n % 2)] for n in range(16)
+        [random_history(Random(f"fold poison {n} {place}"), 8, "all") for place in range(1 + n % 2)] for n in range(8)
     ]
     await judge(world, "poison", histories, poison=True)
 

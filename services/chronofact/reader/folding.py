@@ -143,10 +143,6 @@ class Folding:
         self._seconds = metrics.histogram("chronofact_reader_tail_seconds")
         self._scanned = metrics.counter("chronofact_reader_tail_messages_total")
 
-    def close(self) -> None:
-        """Stops the threads; none of them waits for long."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
     async def needed(self, tenant_id: UUID, fact_ids: Sequence[bytes] | None, wait: Wait) -> Wait:
         """The part of a wait that matters to some facts: their own partitions. None is any fact.
 
