@@ -63,3 +63,7 @@ class Contradiction(NamedTuple):
     right: str
     pending: str
     recorded_at: str
+    left_value: bytes = b"null"
+    left_source_id: str = ""
+    right_value: bytes = b"null"
+    right_source_id: str = ""

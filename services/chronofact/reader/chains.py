@@ -45,14 +45,14 @@ class Chains:
         asks = [
             (number, (one.fact_no, question.valid_at, question.system_as_of))
             for number, question in enumerate(self._questions)
-            for one in _silent(self._found[number], self._at[number])
+            for one in silent(self._found[number], self._at[number])
             if one.fact_no is not None
         ]
         silences = await snapshot.silences([ask for _, ask in asks]) if asks else ()
         for (number, _), silence in zip(asks, silences, strict=True):
             found = self._found[number][self._at[number]]
             start, end = self._during.get(number, (found.valid_from, found.valid_to))
-            self._during[number] = (_later(start, silence.valid_from), _earlier(end, silence.valid_to))
+            self._during[number] = (later(start, silence.valid_from), earlier(end, silence.valid_to))
 
     def chosen(self) -> Iterator[tuple[Question, int, Found, tuple[str | None, str | None], Behind]]:
         """For each question which slot answers, and what."""
@@ -80,20 +80,22 @@ def asked_of(question: Question, at: int, found: Found) -> set[str]:
     return {str(UUID(bytes=slot.fact_id)) for slot in slots}
 
 
-def _silent(chain: Sequence[Found], at: int) -> Iterator[Found]:
+def silent(chain: Sequence[Found], at: int) -> Iterator[Found]:
     """What says nothing while this answers: nearer scopes, and beside an unknown one all the others."""
     yield from chain[:at]
     if not chain[at].kind:
         yield from chain[at + 1 :]
 
 
-def _later(one: str | None, other: str | None) -> str | None:
+def later(one: str | None, other: str | None) -> str | None:
+    """The later of two lower bounds; None is open."""
     if one is None or other is None:
         return one or other
     return max(one, other, key=instant_of)
 
 
-def _earlier(one: str | None, other: str | None) -> str | None:
+def earlier(one: str | None, other: str | None) -> str | None:
+    """The earlier of two upper bounds; None is open."""
     if one is None or other is None:
         return one or other
     return min(one, other, key=instant_of)

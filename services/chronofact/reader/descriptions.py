@@ -21,6 +21,10 @@ _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "relation": ({"type": "string", "enum": ["OPEN", "RESOLVED"]}, "Which edges; default both."),
     "cursor": ({"type": "string"}, "Where a page before this one ended."),
     "limit": ({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 100}, "Length of the page."),
+    "budget": (
+        {"type": "integer", "minimum": 1, "maximum": 200_000, "default": 8_000},
+        "How many characters (Unicode code points) the text may have; tokens are not counted.",
+    ),
     "after": ({"type": "string"}, "A position that the projection must have passed."),
     "wait_ms": ({"type": "integer", "minimum": 0, "maximum": 30_000, "default": 1_000}, "How long to wait for that."),
 }
@@ -155,8 +159,16 @@ CALLS: Final = (
         "GET",
         "/v1/conflicts",
         "conflicts",
-        "Conflict edges with both values, their age, and how to settle one",
+        "Conflict edges with both values, their age, and how to settle one, oldest first",
         (),
         ("relation", "subject", "key", "fact_id", *_PAGED),
+    ),
+    Call(
+        "GET",
+        "/v1/context",
+        "context",
+        "What may go into a prompt: settled values only; what is open comes apart, as questions",
+        ("subject",),
+        ("scope", "budget", "prefix", "valid_at", "as_of", "cursor"),
     ),
 )

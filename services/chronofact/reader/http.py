@@ -13,6 +13,7 @@ from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, ScopeKinds
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
 from chronofact.reader.conflicts import Conflicts
+from chronofact.reader.context import Contexts
 from chronofact.reader.descriptions import CALLS, Call
 from chronofact.reader.lists import Lists
 from chronofact.reader.questions import Asking, Question
@@ -57,6 +58,7 @@ class Routes:
         self._reader = reader
         self.lists = Lists(reader)
         self.conflicts = Conflicts(reader)
+        self.contexts = Contexts(reader)
         self._credentials = credentials
         self._kinds = kinds
         self._health = health
@@ -126,6 +128,7 @@ def add_routes(app: FastAPI, routes: Routes) -> None:
         "facts": routes.lists.facts,
         "history": routes.lists.history,
         "conflicts": routes.conflicts.listed,
+        "context": routes.contexts.made,
     }
     for call in CALLS:
         _add(app, routes, call, handlers[call.handler])

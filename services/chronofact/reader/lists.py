@@ -141,7 +141,7 @@ def freshness_of_page(reader: Reader, reading: Reading, begun: Place | None, wai
     try:
         return reader.folding.freshness_at(reading.snapshot.standing, begun.cut, wait)
     except Rejected as error:
-        raise error.at("cursor") from None
+        raise Rejected(error.code, error.message, field="cursor") from None
 
 
 async def held_of(snapshot: Snapshot, fact_ids: Sequence[bytes]) -> Mapping[str, int]:

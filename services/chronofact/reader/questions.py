@@ -103,11 +103,29 @@ class Asking:
 
     def slots(self, subject: str, key: str, chain: Sequence[str]) -> tuple[Slot, ...]:
         """The facts that a subject, a key and scopes name."""
-        if not 0 < len(chain) <= SCOPES_MAX:
-            raise Rejected("field_value", f"a chain has 1 to {SCOPES_MAX} scopes", field="scope")
+        scopes = self.chain(chain)
         key_checked(key)
         subject_id = self.subject_id(subject)
-        return tuple(self._slot(subject, subject_id, key, self.scope(scope)) for scope in chain)
+        return tuple([self._slot(subject, subject_id, key, scope) for scope in scopes])
+
+    def chain(self, chain: Sequence[str]) -> Sequence[Scope]:
+        """The scopes of a chain, nearest first; one that is named twice counts where it is nearer.
+
+        Raises:
+            Rejected: which of them can't be asked, and why.
+        """
+        if len(chain) == 1:
+            return (self.scope(chain[0]),)
+        if not 0 < len(chain) <= SCOPES_MAX:
+            raise Rejected("field_value", f"a chain has 1 to {SCOPES_MAX} scopes", field="scope")
+        found: dict[Scope, None] = {}
+        for number, scope in enumerate(chain, start=1):
+            try:
+                found[self.scope(scope)] = None
+            except Rejected as error:
+                told = f"scope {number} of the chain: {error.message}"
+                raise Rejected(error.code, told, field=error.field) from None
+        return tuple(found)
 
     def _slot(self, subject: str, subject_id: UUID, key: str, scope: Scope) -> Slot:
         identity = FactIdentity(self.tenant_id, subject_id, scope.kind, scope.key, key)
