@@ -93,7 +93,7 @@ class Applier:
             times.append(self._monotonic())
             draft.read(messages, before)
             times.append(self._monotonic())
-            self.cache.gather({message.key for message, _ in draft.readable}, draft, batch)
+            self.cache.gather(dict.fromkeys(message.key for message, _ in draft.readable), draft, batch)
             times.append(self._monotonic())
             draft.fold()
             draft.measure()
