@@ -23,10 +23,10 @@ class Appended(NamedTuple):
 class MemoryTopic:
     """The messages, and which member holds which partitions."""
 
-    def __init__(self, topic_id: bytes = TOPIC_ID) -> None:
+    def __init__(self, topic_id: bytes = TOPIC_ID, *, partitions: int = PARTITIONS) -> None:
         self.topic_id = topic_id
-        self.partitions: dict[int, list[Appended]] = {number: [] for number in range(PARTITIONS)}
-        self.low: dict[int, int] = dict.fromkeys(range(PARTITIONS), 0)
+        self.partitions: dict[int, list[Appended]] = {number: [] for number in range(partitions)}
+        self.low: dict[int, int] = dict.fromkeys(range(partitions), 0)
         self.members: list[MemoryLog] = []
 
     def append(self, said: Iterable[Said], *, appended_at: int = 1_000_000) -> None:
@@ -53,7 +53,7 @@ class MemoryTopic:
 
     def rebalance(self) -> None:
         for place, member in enumerate(self.members):
-            member.give(number for number in range(PARTITIONS) if number % len(self.members) == place)
+            member.give(number for number in self.partitions if number % len(self.members) == place)
 
 
 class MemoryLog:

@@ -44,9 +44,14 @@ def ask(transaction: Transaction, topic_id: bytes, partition: int, *, fact_id: b
         found = [line for line in parked_in(transaction, topic_id, partition) if line.fact_id == fact_id]
     else:
         found = [line for line in parked_in(transaction, topic_id, partition) if line.kafka_offset == offset]
+    count = 0
     for line in found:
-        transaction.put("asked", (topic_id, partition, line.kafka_offset), line.fact_id or b"")
-    return len(found)
+        spot = (topic_id, partition, line.kafka_offset)
+        transaction.lock("parked", spot)
+        if transaction.get("parked", spot) is not None:
+            transaction.put("asked", spot, line.fact_id or b"")
+            count += 1
+    return count
 
 
 def asks(transaction: Transaction, topic_id: bytes, partitions: Sequence[int]) -> list[Ask]:

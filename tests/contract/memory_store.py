@@ -19,11 +19,12 @@ from chronofact.contracts.projection import (
     StoredEvent,
     StoredFact,
 )
-from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
+from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
 from tests.contract.memory_parking import Spot, ask, asks, counted, message_of, parked_in, write_parking
 from tests.contract.memory_transactions import Database, Transaction
 
 SHIFT = 40
+CLAIM_LOCK_TIMEOUT_S = 1.0
 _LINES: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "events": lambda line: (line.fact_no, line.event_seq),
     "versions": lambda line: (line.fact_no, line.version_no),
@@ -68,6 +69,7 @@ class MemoryStore:
         self.database = Database()
         self.fault = fault
         self.refuses: Callable[[Lines], bool] = lambda _lines: False
+        self.ended_holder: Callable[[], None] = lambda: None
         self.left: Callable[[MemoryBatch], None] = lambda batch: batch.transaction.rollback()
         """What becomes of a transaction whose block an exception left."""
         self.dropped_elsewhere: set[Spot] = set()
@@ -92,8 +94,22 @@ class MemoryStore:
         return {fact_id: (head.event_seq, head.state_hash) for fact_id, head in self.tables.facts.items()}
 
     def claim(self, topic_id: bytes, partition: int, *, watermarks: tuple[int, int]) -> Claim:
+        """An owner that stands still within a batch has its session ended (ADR 24)."""
         self.fault("claim")
+        try:
+            return self._take(topic_id, partition, watermarks)
+        except Transient as failure:
+            if failure.code != "postgres_busy":
+                raise
+        holder = self.database.holders.get(("checkpoints", (topic_id, partition)))
+        if holder is not None:
+            self.ended_holder()
+            holder.rollback()
+        return self._take(topic_id, partition, watermarks)
+
+    def _take(self, topic_id: bytes, partition: int, watermarks: tuple[int, int]) -> Claim:
         transaction = Transaction(self.database)
+        transaction.lock_timeout_s = CLAIM_LOCK_TIMEOUT_S
         try:
             claim = self._claim(transaction, topic_id, partition, watermarks)
         except BaseException:

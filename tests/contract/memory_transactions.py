@@ -12,7 +12,7 @@ Place: TypeAlias = "tuple[str, Hashable]"
 _GONE: Final = object()
 
 
-def give_up(_place: Place) -> None:
+def give_up(_place: Place, _transaction: Transaction) -> None:
     """Waiting for another transaction in a test of one thread would be waiting for ever."""
     raise Transient("postgres_busy", "another transaction holds the line")
 
@@ -23,7 +23,7 @@ class Database:
     def __init__(self) -> None:
         self.tables: dict[str, dict[Any, Any]] = {}
         self.holders: dict[Place, Transaction] = {}
-        self.wait: Callable[[Place], None] = give_up
+        self.wait: Callable[[Place, Transaction], None] = give_up
         """Comes back once the line may be free, or raises."""
         self.released: Callable[[Transaction], None] = lambda _transaction: None
 
@@ -34,7 +34,7 @@ class Database:
     def lock(self, place: Place, transaction: Transaction) -> None:
         """Hold a line, once nobody else does."""
         while self.holders.get(place, transaction) is not transaction:
-            self.wait(place)
+            self.wait(place, transaction)
             transaction.must_be_open()
         self.holders[place] = transaction
         transaction.held.append(place)
@@ -48,6 +48,9 @@ class Transaction:
         self._changes: dict[str, dict[Any, Any]] = {}
         self.held: list[Place] = []
         self.is_open = True
+        self.lock_timeout_s = 10.0
+        self.committed: Callable[[], None] = lambda: None
+        """Told when it has taken effect."""
 
     def get(self, table: str, key: Hashable) -> Any:
         """A line, or None."""
@@ -90,6 +93,7 @@ class Transaction:
         for name, changes in self._changes.items():
             merged = {**self._database.table(name), **changes}
             self._database.tables[name] = {key: line for key, line in merged.items() if line is not _GONE}
+        self.committed()
         self._end()
 
     def rollback(self) -> None:

@@ -1,0 +1,52 @@
+"""Who claimed and who committed what, in the order in which it took effect; kept apart from the store under test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chronofact.contracts.projection import Lines, Step
+
+
+@dataclass
+class Written:
+    """What one transaction was told to write."""
+
+    owner: str
+    steps: list[Step] = field(default_factory=list)
+    lines: list[Lines] = field(default_factory=list)
+
+
+@dataclass
+class Audit:
+    """Collects what should not be."""
+
+    epochs: dict[int, tuple[int, str]] = field(default_factory=dict)
+    applied: set[tuple[int, int]] = field(default_factory=set)
+    parked: set[tuple[int, int]] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    batches: int = 0
+
+    def claimed(self, partition: int, epoch: int, owner: str) -> None:
+        """A claim took effect."""
+        before, former = self.epochs.get(partition, (0, "nobody"))
+        if epoch <= before:
+            self.problems.append(f"{owner} claimed {partition} at epoch {epoch}, {former} had {before}")
+        self.epochs[partition] = (epoch, owner)
+
+    def committed(self, written: Written) -> None:
+        """A batch took effect."""
+        self.batches += 1
+        for step in written.steps:
+            epoch, owner = self.epochs.get(step.partition, (0, "nobody"))
+            if (epoch, owner) != (step.epoch, written.owner):
+                self.problems.append(
+                    f"{written.owner} wrote {step.partition} at epoch {step.epoch}, owned by {owner} at {epoch}"
+                )
+        for lines in written.lines:
+            self._once(self.applied, "applied", [(line.kafka_partition, line.kafka_offset) for line in lines.events])
+            self._once(self.parked, "parked", [(line.kafka_partition, line.kafka_offset) for line in lines.parked])
+
+    def _once(self, seen: set[tuple[int, int]], what: str, places: Sequence[tuple[int, int]]) -> None:
+        self.problems += [f"{place} was {what} twice" for place in places if place in seen]
+        seen.update(places)

@@ -1,0 +1,86 @@
+"""Seeded worlds: whatever happens to projectors, log and database, the projection is what the log says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from tests.simulation.faults import FAULTS, LOCK_TIMEOUT, REFUSED, WEATHERS
+from tests.simulation.found_seeds import FOUND
+from tests.simulation.running import Report, report_of, run
+
+SEEDS = 300
+AT_ONCE = 20
+HAPPENED = {
+    *(fault.name for fault in (*FAULTS, LOCK_TIMEOUT, REFUSED)),
+    *(
+        f"crash at {step}"
+        for step in ("claim", "claim locked", "claimed", "begin", "advance", "load", "write", "written")
+    ),
+    *(f"crash at {step}" for step in ("commit", "committed", "poll", "start", "look", "asked")),
+    *("killed", "killed inside a transaction", "told to stop", "came back within its session", "evicted"),
+    *("nap", "nap inside a transaction", "fenced", "rebalance", "rebalance inside a transaction"),
+    *("committed after its client was gone", "rolled back late", "session terminated", "ended who stood still"),
+    *("waited for a line", "slow commit", "slow step"),
+    *("redelivered", "ran ahead", "offset without a message", "broker time went back"),
+    *("asked for a release", "released", "asked for a drop", "dropped", "dropped by mistake", "mended"),
+}
+"""All of it has to happen within the seeds of a run, or they show less than they seem to."""
+
+
+def fail_on(reports: list[Report]) -> None:
+    wrong = [report for report in reports if report.problems]
+    if wrong:
+        seeds = [report.seed for report in wrong]
+        pytest.fail(f"{len(wrong)} of {len(reports)} worlds, seeds {seeds}\n{wrong[0].told()}", pytrace=False)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
+def test_a_projection_is_what_its_log_says_whatever_happened(first: int) -> None:
+    fail_on([report_of(seed) for seed in range(first, first + AT_ONCE)])
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_once_found_stays_mended(seed: int) -> None:
+    fail_on([report_of(seed)])
+
+
+def test_everything_that_can_go_wrong_did_and_between_any_two_steps() -> None:
+    counts: Counter[str] = sum((report_of(seed).counts for seed in range(SEEDS)), Counter())
+    assert not sorted(kind for kind in HAPPENED if not counts[kind])
+    assert {report_of(seed).weather for seed in range(SEEDS)} == set(WEATHERS)
+    assert counts["switch inside a transaction"] > 5 * SEEDS
+    assert counts["switch"] > 50 * SEEDS
+
+
+def test_worlds_are_large_enough_to_go_wrong_in() -> None:
+    reports = [report_of(seed) for seed in range(SEEDS)]
+    assert sum(report.messages for report in reports) > 40 * SEEDS
+    assert sum(report.steps for report in reports) > 300 * SEEDS
+
+
+def test_a_seed_is_one_schedule_in_any_process() -> None:
+    script = "from tests.simulation.running import run; print([run(seed).fingerprint for seed in range(12)])"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for hash_seed in ("1", "2")
+    ]
+    assert told == [str([report_of(seed).fingerprint for seed in range(12)])] * 2
+
+
+def test_a_failing_seed_says_how_to_run_it_again() -> None:
+    report = run(3)
+    told = Report(**{**vars(report), "problems": ("an event was lost",)}).told()
+    assert "an event was lost" in told
+    assert "python -m tests.simulation 3" in told
+    assert "projector-0" in told
