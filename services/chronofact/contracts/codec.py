@@ -153,6 +153,12 @@ def is_drop(data: bytes) -> bool:
     return data[_KIND_AT] == _KINDS["EventDropped"] and _codec().knows(data[:_HEADER_BYTES])
 
 
+def _text(part: object) -> str:
+    if type(part) is not str:
+        raise TypeError
+    return part
+
+
 def identity_of(identity: bytes) -> FactIdentity:
     """The five parts of a fact from ``FactEvent.identity``.
 
@@ -160,7 +166,8 @@ def identity_of(identity: bytes) -> FactIdentity:
         Rejected: ``event_undecodable``.
     """
     try:
-        tenant_id, subject_id, scope_kind, scope_key, fact_key = orjson.loads(identity)
+        tenant_id, subject_id, *named = orjson.loads(identity)
+        scope_kind, scope_key, fact_key = map(_text, named)
         found = FactIdentity(UUID(tenant_id), UUID(subject_id), scope_kind, scope_key, fact_key)
         spelled = found.canonical()
     except (TypeError, ValueError, AttributeError):

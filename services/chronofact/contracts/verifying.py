@@ -83,9 +83,6 @@ def checked_identity(identity: bytes) -> FactIdentity:
         Rejected: ``event_undecodable``, ``identity_invalid``.
     """
     parts = identity_of(identity)
-    named = (parts.scope_kind, parts.scope_key, parts.fact_key)
-    if any(type(part) is not str for part in named):
-        raise Rejected("identity_invalid", "a part of the identity is no text")
     try:
         check_key(parts.fact_key)
         check_text(parts.scope_key)
