@@ -18,6 +18,7 @@ _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "as_of": (_INSTANT, "As known when; default everything applied."),
     "prefix": ({"type": "string"}, "Only keys that start so."),
     "fact_id": (_ID, "Id of a fact."),
+    "version_id": (_ID, "Id of a version."),
     "relation": ({"type": "string", "enum": ["OPEN", "RESOLVED"]}, "Which edges; default both."),
     "cursor": ({"type": "string"}, "Where a page before this one ended."),
     "limit": ({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 100}, "Length of the page."),
@@ -122,6 +123,14 @@ CALLS: Final = (
     ),
     Call(
         "GET",
+        "/v1/explain",
+        "explain",
+        "Why resolve answers as it does: every version's standing and what made it so, in sentences too",
+        ("subject", "key"),
+        ("scope", "valid_at", "as_of"),
+    ),
+    Call(
+        "GET",
         "/v1/facts",
         "facts",
         "Every fact of a subject with its answer, by page",
@@ -161,7 +170,7 @@ CALLS: Final = (
         "conflicts",
         "Conflict edges with both values, their age, and how to settle one, oldest first",
         (),
-        ("relation", "subject", "key", "fact_id", *_PAGED),
+        ("relation", "subject", "key", "fact_id", "version_id", *_PAGED),
     ),
     Call(
         "GET",

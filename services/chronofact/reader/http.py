@@ -9,15 +9,16 @@ from typing import Final
 
 from fastapi import FastAPI, Request, Response
 
-from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, ScopeKinds
+from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
 from chronofact.reader.conflicts import Conflicts
 from chronofact.reader.context import Contexts
 from chronofact.reader.descriptions import CALLS, Call
+from chronofact.reader.explain import Explanations
 from chronofact.reader.lists import Lists
 from chronofact.reader.questions import Asking, Question
-from chronofact.reader.requests import batch_of, body_of, parameters, question_of, required, wait_in
+from chronofact.reader.requests import batch_of, body_of, parameters, question_in, question_of
 from chronofact.reader.service import Reader
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
@@ -59,6 +60,7 @@ class Routes:
         self.lists = Lists(reader)
         self.conflicts = Conflicts(reader)
         self.contexts = Contexts(reader)
+        self.explanations = Explanations(reader)
         self._credentials = credentials
         self._kinds = kinds
         self._health = health
@@ -93,16 +95,8 @@ class Routes:
 
     async def resolve(self, request: Request, asking: Asking) -> Body:
         """``GET /v1/resolve``."""
-        query = request.query_params
-        known = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
-        found = parameters(query, known, repeats=frozenset({"scope"}))
-        slots = asking.slots(
-            required(found, "subject"), required(found, "key"), query.getlist("scope") or (DEFAULT_SCOPE,)
-        )
-        valid_at = asking.instant(found.get("valid_at"), "valid_at")
-        as_of = asking.instant(found.get("as_of"), "as_of")
-        question = Question(slots, asking.now if valid_at is None else valid_at, as_of)
-        return await self._reader.resolve(asking.tenant_id, question, wait_in(found))
+        question, wait = question_in(request.query_params, asking)
+        return await self._reader.resolve(asking.tenant_id, question, wait)
 
     async def resolve_many(self, request: Request, asking: Asking) -> Body:
         """``POST /v1/resolve``."""
@@ -129,6 +123,7 @@ def add_routes(app: FastAPI, routes: Routes) -> None:
         "history": routes.lists.history,
         "conflicts": routes.conflicts.listed,
         "context": routes.contexts.made,
+        "explain": routes.explanations.made,
     }
     for call in CALLS:
         _add(app, routes, call, handlers[call.handler])

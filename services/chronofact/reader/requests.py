@@ -9,6 +9,7 @@ import orjson
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
+from chronofact.contracts.scope_kinds import DEFAULT_SCOPE
 from chronofact.domain.errors import Rejected
 from chronofact.reader.questions import Asking, Question, Wait, wait_of, whole_number
 
@@ -17,6 +18,7 @@ LIMIT: Final = 100
 LIMIT_MAX: Final = 1_000
 _BODY_FIELDS: Final = frozenset({"queries", "after", "wait_ms"})
 _READING: Final = frozenset({"after", "wait_ms"})
+_QUESTION: Final = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
 
 
 def parameters(
@@ -47,6 +49,19 @@ def required(found: Mapping[str, str], name: str) -> str:
     if name not in found:
         raise Rejected("parameter_missing", f"this call needs the parameter {name}", field=name)
     return found[name]
+
+
+def question_in(query: QueryParams, asking: Asking) -> tuple[Question, Wait]:
+    """One question of an address.
+
+    Raises:
+        Rejected: naming the parameter.
+    """
+    found = parameters(query, _QUESTION, repeats=frozenset({"scope"}))
+    slots = asking.slots(required(found, "subject"), required(found, "key"), query.getlist("scope") or (DEFAULT_SCOPE,))
+    valid_at = asking.instant(found.get("valid_at"), "valid_at")
+    as_of = asking.instant(found.get("as_of"), "as_of")
+    return Question(slots, asking.now if valid_at is None else valid_at, as_of), wait_in(found)
 
 
 def wait_in(found: Mapping[str, str]) -> Wait:

@@ -14,7 +14,7 @@ from chronofact.contracts.reading import Ask, Found
 from chronofact.domain.interval import format_bound, format_instant
 from chronofact.reader.answers import NOTHING, Behind, Body, answer_body, fact_body
 from chronofact.reader.chains import Chains, asked_of
-from chronofact.reader.folding import Folding, TailLimits
+from chronofact.reader.folding import Folding, Reading, TailLimits
 from chronofact.reader.freshness import LogWatch, with_held
 from chronofact.reader.ports import LogTail, Projections, Snapshot
 from chronofact.reader.questions import Question, Wait
@@ -63,6 +63,16 @@ class Reader:
         """Answers in order, from one snapshot."""
         answers, freshness = await self._from_snapshot(tenant_id, questions, wait)
         return {"answers": answers, "freshness": freshness}
+
+    async def answered(self, reading: Reading, questions: Sequence[Question]) -> list[Body]:
+        """Answers to a few questions about facts that a reading was opened for."""
+        if not questions:
+            return []
+        snapshot = reading.snapshot
+        batch = Chains(questions, await _asked(snapshot, questions))
+        await batch.look_further(snapshot)
+        held = await self._held(snapshot, questions) if snapshot.standing.holds else {}
+        return list(self._bodies(batch, reading.freshness, reading.freshness, held))
 
     async def _from_snapshot(
         self, tenant_id: UUID, questions: Sequence[Question], wait: Wait
