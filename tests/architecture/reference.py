@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import typer
@@ -74,7 +74,7 @@ def metrics_page() -> str:
 def command_line_page() -> str:
     group: Any = get_command(app)
     context = typer.Context(group, info_name="chronofact")
-    blocks = [_command_block(group.get_command(context, name)) for name in group.list_commands(context)]
+    blocks = [*_blocks_of(group, context)]
     intro = (
         "Exit codes: 0 done, 1 failed or a check found divergences, 2 usage, 3 a service it needs can't be reached.\n"
         "Commands that talk to a running stack take its addresses from `--data DIR`, or from the settings."
@@ -82,11 +82,21 @@ def command_line_page() -> str:
     return page("Command line", intro, *blocks)
 
 
-def _command_block(command: Any) -> list[str]:
+def _blocks_of(group: Any, context: Any, path: str = "chronofact") -> Iterator[list[str]]:
+    """Every command, those of groups under their group's name."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if hasattr(command, "commands"):
+            yield from _blocks_of(command, context, f"{path} {name}")
+        else:
+            yield _command_block(command, path)
+
+
+def _command_block(command: Any, path: str) -> list[str]:
     usage = " ".join(_metavar(one) for one in command.params if one.param_type_name == "argument")
     lines = [_parameter(one) for one in command.params if one.name != "help"]
     told = inspect.cleandoc(command.help or "")
-    head = [f"## chronofact {command.name} {usage}".rstrip(), "", told]
+    head = [f"## {path} {command.name} {usage}".rstrip(), "", told]
     return [*head, "", *table(("option", "default", "meaning"), lines)] if lines else head
 
 

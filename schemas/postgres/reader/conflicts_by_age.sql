@@ -8,6 +8,7 @@ inner join {schema}.fact as f on c.fact_no = f.fact_no
 where
     f.tenant_id = %(tenant_id)s
     and (%(relation)s::text is null or c.relation = %(relation)s)
+    and (%(version_id)s::uuid is null or %(version_id)s in (c.left_version_id, c.right_version_id))
     and c.recorded_at >= %(after_at)s
     and (c.recorded_at, f.fact_id, c.left_version_id, c.right_version_id)
     > (%(after_at)s, %(after_fact)s, %(after_left)s, %(after_right)s)

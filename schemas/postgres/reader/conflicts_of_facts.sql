@@ -17,6 +17,7 @@ from mine as m
 inner join {schema}.conflict as c on m.fact_no = c.fact_no
 where
     (%(relation)s::text is null or c.relation = %(relation)s)
+    and (%(version_id)s::uuid is null or %(version_id)s in (c.left_version_id, c.right_version_id))
     and (c.recorded_at, m.fact_id, c.left_version_id, c.right_version_id)
     > (%(after_at)s, %(after_fact)s, %(after_left)s, %(after_right)s)
     and {schema}.lies_below(c.fact_no, c.event_seq, %(next_offsets)s)

@@ -1,4 +1,4 @@
-"""``chronofact resolve | facts | history | timeline | conflicts``: what the reader answers, as tables or JSON."""
+"""``chronofact resolve | facts | history | timeline``: what the reader answers, as tables or JSON."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def register(app: typer.Typer) -> None:
         ("facts", facts),
         ("history", history),
         ("timeline", timeline),
-        ("conflicts", conflicts),
     ):
         app.command(name, rich_help_panel=PANEL)(command)
 
@@ -67,9 +66,9 @@ def resolve(
     from chronofact.client.answers import answer_of
 
     params = [("subject", subject), ("key", key), *(("scope", one) for one in scope or ())]
-    with _asking(data, reader, tenant, token) as client:
-        body = client.get("/v1/resolve", [*params, *_instants(valid_at, as_of)])
-    _show(body, lambda: answer_table(answer_of(body)), json=json)
+    with asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/resolve", [*params, *instants(valid_at, as_of)])
+    show(body, lambda: answer_table(answer_of(body)), json=json)
 
 
 def facts(
@@ -90,11 +89,11 @@ def facts(
     from chronofact.cli.render import facts_table
     from chronofact.client.answers import page_of
 
-    params = [("subject", subject), *_given(scope=scope, prefix=prefix, limit=limit)]
-    with _asking(data, reader, tenant, token) as client:
-        body = client.get("/v1/facts", [*params, *_instants(valid_at, as_of)])
+    params = [("subject", subject), *given(scope=scope, prefix=prefix, limit=limit)]
+    with asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/facts", [*params, *instants(valid_at, as_of)])
     nothing = None if body["facts"] else f"no facts of {subject} in {scope or 'user:self'}; --scope names another scope"
-    _show(body, lambda: nothing or facts_table(page_of(body).answers), json=json)
+    show(body, lambda: nothing or facts_table(page_of(body).answers), json=json)
 
 
 def history(
@@ -111,9 +110,9 @@ def history(
     """Every event of a fact, in the order in which it was learned."""
     from chronofact.cli.render import events_table
 
-    with _asking(data, reader, tenant, token) as client:
-        body = client.get(f"/v1/facts/{_fact_id(client, subject, key, scope)}/events")
-    _show(body, lambda: events_table(body["events"]), json=json)
+    with asking(data, reader, tenant, token) as client:
+        body = client.get(f"/v1/facts/{fact_id_of(client, subject, key, scope)}/events")
+    show(body, lambda: events_table(body["events"]), json=json)
 
 
 def timeline(
@@ -131,41 +130,26 @@ def timeline(
     """A fact's answers over both axes: what held when, as known when."""
     from chronofact.cli.render import Rectangle, picture
 
-    with _asking(data, reader, tenant, token) as client:
-        body = client.get(f"/v1/facts/{_fact_id(client, subject, key, scope)}/timeline")
-    _show(body, lambda: picture([*map(Rectangle, body["timeline"])], columns_max=columns), json=json)
-
-
-def conflicts(
-    subject: Annotated[str | None, typer.Argument(help="Whom or what they are about.")] = None,
-    key: Annotated[str | None, typer.Argument(help="Fact key.")] = None,
-    relation: Annotated[str | None, typer.Option("--relation", help="OPEN or RESOLVED; default both.")] = None,
-    limit: Limit = 100,
-    data: DataFolder = None,
-    reader: Reader = None,
-    tenant: Tenant = None,
-    token: Token = None,
-    *,
-    json: Json = False,
-) -> None:
-    """Values that contradict each other, for somebody to settle."""
-    from chronofact.cli.render import conflicts_table
-
-    relation = relation and relation.upper()
-    with _asking(data, reader, tenant, token) as client:
-        body = client.get("/v1/conflicts", _given(subject=subject, key=key, relation=relation, limit=limit))
-    _show(body, lambda: conflicts_table(body["conflicts"]) if body["conflicts"] else "no conflicts", json=json)
+    with asking(data, reader, tenant, token) as client:
+        body = client.get(f"/v1/facts/{fact_id_of(client, subject, key, scope)}/timeline")
+    show(body, lambda: picture([*map(Rectangle, body["timeline"])], columns_max=columns), json=json)
 
 
 @contextmanager
-def _asking(data: Any, reader: str | None, tenant: str | None, token: str | None) -> Iterator[Client]:
-    with failures_told(), Target(data=data, reader=reader, tenant=tenant, token=token).client() as client:
+def asking(
+    data: Any, reader: str | None, tenant: str | None, token: str | None, *, writer: str | None = None
+) -> Iterator[Client]:
+    """A client whose failures are told as the command's."""
+    with (
+        failures_told(),
+        Target(data=data, writer=writer, reader=reader, tenant=tenant, token=token).client() as client,
+    ):
         yield client
 
 
-def _fact_id(client: Client, subject: str, key: str, scope: str | None) -> str:
+def fact_id_of(client: Client, subject: str, key: str, scope: str | None) -> str:
     """As the reader derives it, who knows the credential's tenant."""
-    body = client.get("/v1/resolve", [("subject", subject), ("key", key), *_given(scope=scope)])
+    body = client.get("/v1/resolve", [("subject", subject), ("key", key), *given(scope=scope)])
     fact = body["fact"]
     if body["kind"] == "unknown" and body["reason"] == "never_recorded":
         said = f"nothing was ever said about {fact['key']} of {fact['subject']} in {fact['scope']}"
@@ -174,7 +158,8 @@ def _fact_id(client: Client, subject: str, key: str, scope: str | None) -> str:
     return fact_id
 
 
-def _show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None:
+def show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None:
+    """An answer as one line of JSON, or rendered."""
     if json:
         import orjson
 
@@ -187,9 +172,11 @@ def _show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> Non
         print("there is more; --limit shows more of it")
 
 
-def _instants(valid_at: str | None, as_of: str | None) -> Params:
-    return _given(valid_at=instant(valid_at, "--valid-at"), as_of=instant(as_of, "--as-of"))
+def instants(valid_at: str | None, as_of: str | None) -> Params:
+    """The two instants as parameters, where they are given."""
+    return given(valid_at=instant(valid_at, "--valid-at"), as_of=instant(as_of, "--as-of"))
 
 
-def _given(**options: object) -> Params:
+def given(**options: object) -> Params:
+    """Those options that were given, as parameters."""
     return [(name, str(option)) for name, option in options.items() if option is not None]

@@ -164,8 +164,8 @@ def _names_version(field: str) -> bool:
     return field in {"keep", "version_id"} or field.endswith("_version_id")
 
 
-def conflicts_table(conflicts: Iterable[Mapping[str, Any]]) -> Table:
-    """Conflict edges, each with both sides."""
+def conflicts_table(conflicts: Iterable[Mapping[str, Any]], *, commands: bool = False) -> Table:
+    """Conflict edges, each with both sides, who has settled it, and the command that would."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(overflow="fold")
     table.add_column(overflow="fold", style="dim")
@@ -178,8 +178,20 @@ def conflicts_table(conflicts: Iterable[Mapping[str, Any]]) -> Table:
             during = span((_bound(version["valid_during"][0]), _bound(version["valid_during"][1])))
             claim = Text(f"  {spelled(version['value'])}, {during}, by {version['source_id']}")
             table.add_row(claim, version["version_id"])
+        if (decision := one.get("decision")) is not None:
+            table.add_row(Text(f"  {_decided(decision)}"), decision["keep"] or "")
+        if commands and "settle_command" in one:
+            table.add_row(Text(f"  {one['settle_command']}", style="dim"))
         table.add_row()
     return table
+
+
+def _decided(decision: Mapping[str, Any]) -> str:
+    """Who kept which, when and why."""
+    kept = "keeps one" if decision["keep"] else "keeps neither"
+    who = decision["decided_by"] or "somebody"
+    why = f": {decision['reason']}" if decision["reason"] else ""
+    return f"{who} {kept} since {_moment(decision['decided_at'])}{why}"
 
 
 class Rectangle:

@@ -32,6 +32,7 @@ from chronofact.client.commands import (
     said,
 )
 from chronofact.client.exchange import Ask, Steps, exchange
+from chronofact.client.questions import QuestionCalls
 from chronofact.contracts.position import Position
 
 BATCH_COMMANDS: Final = 1_000
@@ -41,7 +42,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls:
+class Calls(QuestionCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:
@@ -290,21 +291,6 @@ class Calls:
     def timeline(self, fact_id: UUID | str, *, after: str | None = None, wait_ms: int | None = None) -> Steps[Any]:
         """The fact's answers over both axes, as the reader gives them."""
         return self.get(f"/v1/facts/{_part(fact_id)}/timeline", [], after=after, wait_ms=wait_ms)
-
-    def conflicts(
-        self,
-        *,
-        subject: str | None = None,
-        key: str | None = None,
-        fact_id: UUID | str | None = None,
-        relation: str | None = None,
-        cursor: str | None = None,
-        after: str | None = None,
-        wait_ms: int | None = None,
-    ) -> Steps[Any]:
-        """Conflict edges with both values, as the reader gives them."""
-        params = _params(subject=subject, key=key, fact_id=_text(fact_id), relation=relation, cursor=cursor)
-        return self.get("/v1/conflicts", params, after=after, wait_ms=wait_ms)
 
     def get(
         self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None

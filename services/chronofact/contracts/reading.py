@@ -233,6 +233,7 @@ class EdgesWanted:
     """Since when the last one was so, its fact and its versions."""
     limit: int
     next_offsets: list[int] | None = None
+    version_id: bytes | None = None
 
 
 class Watermarks(NamedTuple):

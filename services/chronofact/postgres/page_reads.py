@@ -104,6 +104,8 @@ class PageReads:
         if wanted.fact_id is not None:
             filters.append("and f.fact_id = %(fact_id)s")
             parameters["fact_id"] = UUID(bytes=wanted.fact_id)
+        version_id = wanted.version_id
+        parameters["version_id"] = None if version_id is None else UUID(bytes=version_id)
         is_of_few = bool(filters) or wanted.relation == "OPEN"
         if wanted.relation == "OPEN":
             filters.append("and f.conflicts_open > 0")

@@ -9,7 +9,6 @@ from typing import Any, Final
 import orjson
 
 from chronofact.contracts.context import ChainFact, Contradiction, Proposal
-from chronofact.contracts.reading import Claim
 from chronofact.reader.answers import Body, claim_body, open_pairs, open_pairs_count
 from chronofact.reader.conflicts import settle_body, settle_command
 from chronofact.reader.prompt import inert, scope_told, short

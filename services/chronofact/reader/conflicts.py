@@ -14,12 +14,12 @@ from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
 from chronofact.reader.cursors import Cursors, Place, instant, uuid
 from chronofact.reader.lists import freshness_of_page, head_body, held_of
-from chronofact.reader.questions import Asking, fact_id_in, instant_of
+from chronofact.reader.questions import Asking, fact_id_in, id_in, instant_of
 from chronofact.reader.requests import limit_in, parameters, wait_in
 from chronofact.reader.service import Reader
 
 RELATIONS: Final = ("OPEN", "RESOLVED")
-_PARAMETERS: Final = frozenset({"relation", "subject", "key", "fact_id", "cursor", "limit"})
+_PARAMETERS: Final = frozenset({"relation", "subject", "key", "fact_id", "version_id", "cursor", "limit"})
 
 
 class Conflicts:
@@ -46,6 +46,7 @@ class Conflicts:
             subject_id=asking.subject_id(found["subject"]) if "subject" in found else None,
             key=key,
             fact_id=fact_id_in(found["fact_id"]) if "fact_id" in found else None,
+            version_id=id_in(found["version_id"], "version_id") if "version_id" in found else None,
             scopes=asking.scopes(),
             after=_after(begun),
             limit=limit,
@@ -76,10 +77,10 @@ def _key(edge: Edge) -> list[Any]:
 
 
 def edge_body(edge: Edge, held: int = 0) -> Body:
-    """One edge; ``settle`` lacks what only the one who decides can say."""
+    """One edge; ``settle`` lacks what only the one who decides can say, and undoes an earlier decision too."""
     fact = head_body(edge.head, edge.fact_id)
     left, right = edge.left.version_id, edge.right.version_id
-    is_open = edge.relation == "OPEN"
+    command = settle_command(edge.fact_id, left, right)
     body = {
         "relation": edge.relation,
         "fact": fact,
@@ -88,8 +89,8 @@ def edge_body(edge: Edge, held: int = 0) -> Body:
         "recorded_at": edge.recorded_at,
         "age_s": round(edge.age_s, 3),
         "open_in_fact": edge.head.conflicts_open,
-        "settle": settle_body(edge.head.subject_id, fact, left, right) if is_open else None,
-        "settle_command": settle_command(edge.fact_id, left, right) if is_open else None,
+        "settle": settle_body(edge.head.subject_id, fact, left, right),
+        "settle_command": command if edge.relation == "OPEN" else f"{command} --again",
     }
     if edge.pending is not None:
         body["pending_review"] = edge.pending

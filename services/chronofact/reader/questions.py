@@ -188,12 +188,21 @@ def fact_id_in(text: str) -> bytes:
     Raises:
         Rejected: ``id_malformed``.
     """
+    return id_in(text, "fact_id")
+
+
+def id_in(text: str, field: str) -> bytes:
+    """The 16 bytes of an id.
+
+    Raises:
+        Rejected: ``id_malformed``.
+    """
     try:
         found = UUID(text)
     except ValueError:
         found = None
     if found is None or str(found) != text.lower():
-        raise Rejected("id_malformed", "a fact_id is a UUID of 36 characters", field="fact_id")
+        raise Rejected("id_malformed", f"a {field} is a UUID of 36 characters", field=field)
     return found.bytes
 
 

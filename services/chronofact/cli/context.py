@@ -1,0 +1,66 @@
+"""``chronofact context``: what may go into a prompt, and what to ask first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Scope, Tenant, Token, ValidAt
+from chronofact.cli.reads import PANEL, Subject, asking, given, instants, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command("context", rich_help_panel=PANEL)(context)
+
+
+def context(
+    subject: Subject,
+    scope: Scope = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, max=200_000, help="Characters of the text; default 8,000.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option("--prefix", help="Only keys that start so.")] = None,
+    valid_at: ValidAt = None,
+    as_of: AsOf = None,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    text: Annotated[bool, typer.Option("--text", help="The lines for the prompt and nothing else.")] = False,
+    json: Json = False,
+) -> None:
+    """What may go into a prompt: settled values only; conflicts, reviews and proposals come apart, as questions."""
+    params = [("subject", subject), *(("scope", one) for one in scope or ()), *given(budget=budget, prefix=prefix)]
+    with asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/context", [*params, *instants(valid_at, as_of)])
+    if text and not json:
+        if body["text"]:
+            print(body["text"])
+        return
+    show({**body, "cursor": None} if not json else body, lambda: _rendered(body), json=json)
+
+
+def _rendered(body: Any) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    settled = Text(body["text"] or "nothing is settled")
+    left_out = body["left_out"] + body["too_long_count"]
+    told = [settled, Text(f"{left_out} left out: --budget makes room", style="dim")] if left_out else [settled]
+    questions = [_question(one) for one in body["questions"]]
+    unlisted = sum(body["questions_count"].values()) - len(questions)
+    more = [Text(f"and {unlisted} more questions")] if unlisted > 0 else []
+    return Group(*told, *([Text(), Text("to ask:", style="bold")] if questions else []), *questions, *more)
+
+
+def _question(body: Any) -> RenderableType:
+    from rich.text import Text
+
+    command = body["settle_command"]
+    return Text(f"- {body['ask']}" + (f"\n  {command}" if command else ""))
