@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from typing import NoReturn
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.kafka.admin import Admin, TopicState
@@ -19,7 +21,7 @@ class Electing(Admin):
         super().__init__("127.0.0.1:9", timeout_s=1)
         self.looks = looks
 
-    def state(self, topic: Topic) -> TopicState:
+    def state(self, topic: Topic, *, is_partial: bool = False) -> TopicState:
         if self.looks:
             self.looks -= 1
             self._ask(unknown_leader_epoch)
@@ -37,4 +39,24 @@ def test_elections_after_a_start_are_waited_for() -> None:
 def test_elections_that_do_not_end_are_told_as_transient() -> None:
     with pytest.raises(Transient) as raised:
         Electing(10_000).settled(facts_topic())
+    assert raised.value.code == "kafka_unreachable"
+
+
+def told(offset: int | None) -> Future[Any]:
+    """What a leader answered; None: that it can't be asked."""
+    future: Future[Any] = Future()
+    if offset is None:
+        future.set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
+    else:
+        future.set_result(SimpleNamespace(offset=offset))
+    return future
+
+
+@pytest.mark.parametrize("absent", [None, -1001])
+def test_a_partition_without_a_leader_is_no_partition_that_ends_at_nothing(absent: int | None) -> None:
+    admin = Admin("127.0.0.1:9", timeout_s=1)
+    offsets = {TopicPartition("facts", number): told(offset) for number, offset in enumerate([7, absent, 0])}
+    assert admin._told(offsets) == {0: 7, 2: 0}
+    with pytest.raises(Transient) as raised:
+        admin._told_all(offsets)
     assert raised.value.code == "kafka_unreachable"

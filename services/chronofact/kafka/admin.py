@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -17,6 +18,7 @@ from chronofact.kafka.options import client_options
 from chronofact.runtime.failures import Transient, Unfit
 
 T = TypeVar("T")
+_Offsets: TypeAlias = Mapping[TopicPartition, "Future[Any]"]
 
 _PASSING: Final = frozenset(
     {
@@ -39,12 +41,14 @@ _PASSING: Final = frozenset(
     }
 )
 _LEADER_PAUSE_S: Final = 0.05
+_LEADER_WAIT_S: Final = 1.0
+"""How long a partial look waits for a partition whose leader may be gone, while its heir is not elected yet."""
 _SIZES: Final = ("retention.ms", "retention.bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic as the broker has it."""
+    """A topic as the broker has it; a partial look lacks the watermarks of partitions whose leader does not answer."""
 
     topic_id: bytes
     partitions: int
@@ -101,14 +105,14 @@ class Admin:
                     raise
                 time.sleep(_LEADER_PAUSE_S)
 
-    def state(self, topic: Topic) -> TopicState:
-        """The topic as the broker has it.
+    def state(self, topic: Topic, *, is_partial: bool = False) -> TopicState:
+        """The topic as the broker has it; ``is_partial`` spares who goes on working a broker's absence.
 
         Raises:
             Transient: ``kafka_unreachable``.
             Unfit: ``topic_missing``.
         """
-        return self._named(topic.name, lambda: self._look(topic.name))
+        return self._named(topic.name, lambda: self._look(topic.name, is_partial=is_partial))
 
     def topic_id(self, name: str) -> bytes:
         """The 16 bytes of the topic's id as it is now.
@@ -122,15 +126,19 @@ class Admin:
     def _described(self, name: str) -> Any:
         return self._one(self._client.describe_topics(TopicCollection([name]), request_timeout=self._timeout_s))
 
-    def _look(self, name: str) -> TopicState:
+    def _look(self, name: str, *, is_partial: bool) -> TopicState:
         described = self._described(name)
         partitions = len(described.partitions)
+        ends = (OffsetSpec.earliest(), OffsetSpec.latest())
+        wait_s = min(_LEADER_WAIT_S, self._timeout_s) if is_partial else self._timeout_s
+        low, high = (self._asked_offsets(name, partitions, spec, wait_s) for spec in ends)
+        told = self._told if is_partial else self._told_all
         return TopicState(
             topic_id=_uuid_bytes(described.topic_id),
             partitions=partitions,
             config=self._config(name),
-            low_watermarks=self._watermarks(name, partitions, OffsetSpec.earliest()),
-            high_watermarks=self._watermarks(name, partitions, OffsetSpec.latest()),
+            low_watermarks=told(low),
+            high_watermarks=told(high),
         )
 
     def _config(self, name: str) -> dict[str, str]:
@@ -138,10 +146,26 @@ class Admin:
         entries = self._one(self._client.describe_configs([resource], request_timeout=self._timeout_s))
         return {entry.name: entry.value for entry in entries.values()}
 
-    def _watermarks(self, name: str, partitions: int, spec: OffsetSpec) -> dict[int, int]:
+    def _asked_offsets(self, name: str, partitions: int, spec: OffsetSpec, wait_s: float) -> _Offsets:
         asked = {TopicPartition(name, one): spec for one in range(partitions)}
-        futures = self._client.list_offsets(asked, request_timeout=self._timeout_s)
-        return {where.partition: self._result(future).offset for where, future in futures.items()}
+        return self._client.list_offsets(asked, request_timeout=wait_s)
+
+    def _told_all(self, futures: _Offsets) -> dict[int, int]:
+        return {where.partition: self._offset(future) for where, future in futures.items()}
+
+    def _told(self, futures: _Offsets) -> dict[int, int]:
+        found = {}
+        for where, future in futures.items():
+            with suppress(Transient):
+                found[where.partition] = self._offset(future)
+        return found
+
+    def _offset(self, future: Future[Any]) -> int:
+        offset: int = self._result(future).offset
+        if offset < 0:
+            # neither an offset nor an error: the partition is about to have another leader
+            raise Transient("kafka_unreachable", "a partition's leader does not tell its offsets")
+        return offset
 
     @staticmethod
     def _named(name: str, look: Callable[[], T]) -> T:

@@ -44,11 +44,12 @@ class KafkaLog:
 
     def look(self) -> TopicLook:
         """Asks the broker; refuses a topic that differs from the catalogue or is not the one first seen."""
-        state = self._admin.state(self._topic)
+        state = self._admin.state(self._topic, is_partial=True)
         check(self._topic, state, topic_id=self._topic_id)
         self._topic_id = state.topic_id
         high = state.high_watermarks
-        return TopicLook(state.topic_id, {one: (low, high[one]) for one, low in state.low_watermarks.items()})
+        told = {one: (low, high[one]) for one, low in state.low_watermarks.items() if one in high}
+        return TopicLook(state.topic_id, told)
 
     def start(self, next_offsets: Mapping[int, int]) -> None:
         """Deliver these partitions from these offsets, and no others."""

@@ -145,6 +145,8 @@ class Projector:
     def _claim(self) -> None:
         """Take over every assigned partition and have it delivered from its checkpoint."""
         look = self._look()
+        if leaderless := self._assigned - look.watermarks.keys():
+            raise Transient("kafka_unreachable", f"no leader answers for partitions {sorted(leaderless)}")
         claimed = {}
         for partition in sorted(self._assigned):
             claim = self._store.claim(look.topic_id, partition, watermarks=look.watermarks[partition])

@@ -36,7 +36,7 @@ class Assignment(NamedTuple):
 
 
 class TopicLook(NamedTuple):
-    """The topic as the broker has it now: its id, and each partition's first and next offset."""
+    """The topic as the broker has it now: its id, and the first and next offset of each partition that has a leader."""
 
     topic_id: bytes
     watermarks: Mapping[int, tuple[int, int]]

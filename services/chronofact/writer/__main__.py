@@ -108,7 +108,7 @@ def look_of(settings: Settings, topic: Topic) -> Callable[[], bytes]:
     seen: list[bytes] = []
 
     def look() -> bytes:
-        state = admin.state(topic)
+        state = admin.state(topic, is_partial=True)
         check(topic, state, topic_id=seen[0] if seen else None)
         seen[:] = [state.topic_id]
         return state.topic_id
