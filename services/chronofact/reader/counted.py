@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import NamedTuple
 from uuid import UUID
 
-from chronofact.contracts.codec import is_drop
+from chronofact.contracts.codec import FactEvent, is_drop
 from chronofact.contracts.counting import check_identity, event_in, recorded_at_of, versions_named
 from chronofact.contracts.payload import happening_of
 from chronofact.contracts.reading import EventLine
 from chronofact.contracts.tail import TailMessage
 from chronofact.contracts.verifying import check_content, check_event_id, checked_identity
 from chronofact.domain.errors import Rejected
-from chronofact.domain.events import Event, EventDropped
+from chronofact.domain.events import Event, EventDropped, Happening
 from chronofact.domain.identity import FactIdentity
 from chronofact.domain.interval import INSTANT_MIN, format_instant
 
@@ -22,12 +23,34 @@ Place = tuple[int, int]
 """A partition and an offset in it."""
 
 
+class Unread(NamedTuple):
+    """An event that counts but that its projection has not read."""
+
+    message: TailMessage
+    event: FactEvent
+    what: Happening
+
+    def line(self, event_seq: int, counted: Event) -> EventLine:
+        """The event as ``/events`` lists it."""
+        return EventLine(
+            event_seq,
+            str(UUID(bytes=self.event.event_id)),
+            format_instant(counted.recorded_at),
+            self.event.kind,
+            [str(UUID(bytes=one)) for one in versions_named(self.what)],
+            self.event.payload.decode(),
+            sha256(self.event.payload).hexdigest(),
+            self.message.partition,
+            self.message.offset,
+        )
+
+
 @dataclass(slots=True)
 class Counted:
-    """One fact's events in log order, each once, with ``recorded_at`` as settled; ``lines`` are those of the tail."""
+    """One fact's events in log order, each once, with ``recorded_at`` as settled; ``unread`` are the last ones."""
 
     events: list[Event] = field(default_factory=list)
-    lines: list[EventLine] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
     parked: list[TailMessage] = field(default_factory=list)
     """What can't be applied, or waits behind such a message; in offset order."""
     identity: FactIdentity | None = None
@@ -97,17 +120,5 @@ class Counter:
         self._known.add(event.event_id)
         self._recorded_at = max(self._recorded_at, recorded_at_of(message.appended_at, event))
         counted.events.append(Event(event.event_id, what, self._recorded_at))
-        counted.lines.append(
-            EventLine(
-                len(counted.events),
-                str(UUID(bytes=event.event_id)),
-                format_instant(self._recorded_at),
-                event.kind,
-                [str(UUID(bytes=one)) for one in versions_named(what)],
-                event.payload.decode(),
-                sha256(event.payload).hexdigest(),
-                message.partition,
-                message.offset,
-            )
-        )
+        counted.unread.append(Unread(message, event, what))
         return True

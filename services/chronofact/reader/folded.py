@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from threading import Lock
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -17,6 +19,7 @@ from chronofact.domain.labels import label_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, answer_at, valid_during
 from chronofact.domain.standing import Version
 from chronofact.reader.answers import KINDS, REASONS
+from chronofact.reader.counted import Unread
 from chronofact.reader.slices import rectangles_of
 
 T = TypeVar("T")
@@ -29,33 +32,43 @@ _NOT_YET_KNOWN: Final = REASONS.index("not_yet_known")
 class Sight:
     """A version's first assertion: its number is its place in the order of these."""
 
-    __slots__ = ("claim", "event_seq", "id_text", "recorded_at")
+    __slots__ = ("claim", "event_seq", "known_at")
 
-    def __init__(self, claim: FactAsserted, event_seq: int, recorded_at: int) -> None:
-        self.claim, self.event_seq = claim, event_seq
-        self.id_text = str(UUID(bytes=claim.version_id))
-        self.recorded_at = format_instant(recorded_at)
+    def __init__(self, claim: FactAsserted, event_seq: int, known_at: int) -> None:
+        self.claim, self.event_seq, self.known_at = claim, event_seq, known_at
+
+    @property
+    def id_text(self) -> str:
+        """The version's id."""
+        return str(UUID(bytes=self.claim.version_id))
+
+    @property
+    def recorded_at(self) -> str:
+        """When it was learned."""
+        return format_instant(self.known_at)
 
 
 class FoldedFact:
-    """A fact with events that its projection has not read yet: ``events`` are all that count, ``lines`` the unread ones."""
+    """A fact with events that its projection has not read yet: ``events`` are all that count, ``unread`` the last ones."""
 
-    def __init__(self, head: FactHead, events: Sequence[Event], lines: Sequence[EventLine], *, tenant_id: UUID) -> None:
+    def __init__(self, head: FactHead, events: Sequence[Event], unread: Sequence[Unread], *, tenant_id: UUID) -> None:
         self.events = events
-        self.lines = lines
+        self.unread = unread
         self.tenant_id = tenant_id
         self._times = [event.recorded_at for event in events]
         self._sights = _first_sights(events)
         self.head = head._replace(event_seq=len(events), versions=len(self._sights))
+        self._lock = Lock()
+        self._rested: tuple[int, History] | None = None
 
     @property
     def stored(self) -> int:
         """How many of the events the projection has."""
-        return len(self.events) - len(self.lines)
+        return len(self.events) - len(self.unread)
 
     def whole_head(self) -> FactHead:
         """The head with what only a fold tells: whether every version has a lane."""
-        history = _load(self.events[: self.stored], lane_mode=self.head.lane_mode)
+        history = History.load(self.events[: self.stored], lane_mode=self.head.lane_mode, conflicts_open=0)
         for event in self.events[self.stored :]:
             history.apply(event)
         return self.head._replace(lane_mode=history.lane_mode)
@@ -86,7 +99,7 @@ class FoldedFact:
 
     def versions(self, *, after: int, limit: int) -> list[VersionLine]:
         """A page of versions with their labels."""
-        history = _load(self.events)
+        history = self._at_rest(len(self.events))
         knots = knots_of(history.standing)
         return [
             self._version_line(history, knots, number)
@@ -98,18 +111,46 @@ class FoldedFact:
         count = len(self.events) if system_as_of is None else bisect_right(self._times, system_as_of)
         return rectangles_of(self.events[:count])[after : after + limit]
 
+    def lines(self, *, after: int, limit: int) -> list[EventLine]:
+        """The unread events of a page by ``event_seq``."""
+        first = max(after - self.stored, 0)
+        return [
+            self.unread[at].line(self.stored + at + 1, self.events[self.stored + at])
+            for at in range(first, min(first + limit, len(self.unread)))
+        ]
+
     def _at(self, asks: Sequence[tuple[int | None, Callable[[History], T]]]) -> list[T]:
-        """Each asked of the history as known then; it only ever grows, so a thousand instants cost one fold."""
+        """Each asked of the history as known then."""
         counts = [len(self.events) if at is None else bisect_right(self._times, at) for at, _ in asks]
+        histories = self._histories(sorted({*counts}))
         said: dict[int, T] = {}
-        history: History | None = None
-        for place in sorted(range(len(asks)), key=counts.__getitem__):
-            if history is None:
-                history = _load(self.events[: counts[place]])
-            while history.event_seq < counts[place]:
-                history.apply(self.events[history.event_seq])
-            said[place] = asks[place][1](history)
+        places = iter(sorted(range(len(asks)), key=counts.__getitem__))
+        for _, together in groupby(places, key=counts.__getitem__):
+            history = next(histories)
+            for place in together:
+                said[place] = asks[place][1](history)
         return [said[place] for place in range(len(asks))]
+
+    def _histories(self, counts: Sequence[int]) -> Iterator[History]:
+        """As known after so many events; where there are many, one that grows, so that all cost one fold."""
+        if len(counts) == 1:
+            yield self._at_rest(counts[0])
+            return
+        history: History | None = None
+        for count in counts:
+            if history is None:
+                # no answer tells how many conflict pairs there are, so they need not be counted
+                history = History.load(self.events[:count], conflicts_open=0)
+            while history.event_seq < count:
+                history.apply(self.events[history.event_seq])
+            yield history
+
+    def _at_rest(self, count: int) -> History:
+        """Kept, since whoever asks for an answer asks next for what is behind it."""
+        with self._lock:
+            if self._rested is None or self._rested[0] != count:
+                self._rested = count, History.at_rest(self.events[:count])
+            return self._rested[1]
 
     def _found(self, history: History, valid_at: int) -> Found:
         label, fact_no = self.head.subject_label, self.head.fact_no
@@ -202,11 +243,6 @@ class FoldedFact:
             label.confidence,
             *map(_id_text, (label.supersedes_id, label.superseded_by_id, label.merged_into_id)),
         )
-
-
-def _load(events: Sequence[Event], *, lane_mode: int = 0) -> History:
-    # no answer tells how many conflict pairs there are, so they need not be counted
-    return History.load(events, lane_mode=lane_mode, conflicts_open=0)
 
 
 def _first_sights(events: Iterable[Event]) -> list[Sight]:

@@ -125,8 +125,7 @@ class FoldedSnapshot:
         if fact is None:
             return await self._below.events(fact_no, after=after, limit=limit)
         page = await self._below.events(fact_no, after=after, limit=limit) if after < fact.stored else []
-        unread = [line for line in fact.lines if line.event_seq > after]
-        return [*page, *unread][:limit]
+        return [*page, *fact.lines(after=after, limit=limit - len(page))]
 
     async def versions(self, fact_no: int, *, after: int, limit: int) -> list[VersionLine]:
         """A page by number."""

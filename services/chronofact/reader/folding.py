@@ -115,7 +115,7 @@ class Reading:
             fact = self._facts.get(fact_id)
             if fact is not None and fact.tenant_id == tenant_id:
                 parked = held.get(str(UUID(bytes=fact_id)), 0)
-                found[fact_id] = FactHistory(fact.head, fact.events, len(fact.lines), parked)
+                found[fact_id] = FactHistory(fact.head, fact.events, len(fact.unread), parked)
         return found
 
 
@@ -318,7 +318,7 @@ class Folding:
                 return HISTORY_TOO_LONG
         whole = _reaching(_reaching(standing, Position(tail.topic_id, read)), job.after)
         whole = whole._replace(holds=standing.holds or any(held.values()))
-        tail_events = sum(len(fact.lines) for fact in facts.values())
+        tail_events = sum(len(fact.unread) for fact in facts.values())
         freshness = freshness_body(whole, self._watch, tail_events=tail_events)
         over = cast(Snapshot, FoldedSnapshot(snapshot, whole, facts, held, self._executor))
         return Reading(over, freshness, facts, self._executor, self._limits)

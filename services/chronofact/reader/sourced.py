@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
 def _folded(counter: Counter, before: StoredHistory | None, number: int) -> FoldedFact | None:
     counted = counter.counted
-    if not counted.lines or counted.identity is None:
+    if not counted.unread or counted.identity is None:
         return None
     identity = counted.identity
     if before is None:
@@ -56,7 +56,7 @@ def _folded(counter: Counter, before: StoredHistory | None, number: int) -> Fold
         head = FactHead(-number, *parts, 0, 0, 0)
     else:
         head = before.head._replace(subject_label=before.head.subject_label or counted.label)
-    return FoldedFact(head, counted.events, counted.lines, tenant_id=identity.tenant_id)
+    return FoldedFact(head, counted.events, counted.unread, tenant_id=identity.tenant_id)
 
 
 def events_of(stored: StoredHistory) -> list[Event]:
