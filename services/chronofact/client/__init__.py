@@ -18,6 +18,7 @@ from chronofact.client.answers import (
 )
 from chronofact.client.commands import Source, Supersedes
 from chronofact.client.errors import Busy, ClientError, Refused, Unreachable
+from chronofact.client.explanations import Explanation
 from chronofact.client.ids import Ids
 from chronofact.client.shells import AsyncClient, Client
 from chronofact.domain.errors import Rejected
@@ -32,6 +33,7 @@ __all__ = [
     "ClientError",
     "Conflict",
     "Edge",
+    "Explanation",
     "Fact",
     "Freshness",
     "Ids",

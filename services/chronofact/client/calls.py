@@ -32,6 +32,7 @@ from chronofact.client.commands import (
     said,
 )
 from chronofact.client.exchange import Ask, Steps, exchange
+from chronofact.client.explanations import ExplainCalls
 from chronofact.client.questions import QuestionCalls
 from chronofact.contracts.position import Position
 
@@ -42,7 +43,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls):
+class Calls(QuestionCalls, ExplainCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:

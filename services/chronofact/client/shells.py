@@ -132,6 +132,7 @@ class Client(_Shell):
     events = _Blocking(Calls.events)
     versions = _Blocking(Calls.versions)
     timeline = _Blocking(Calls.timeline)
+    explain = _Blocking(Calls.explain)
     conflicts = _Blocking(Calls.conflicts)
     get = _Blocking(Calls.get)
 
@@ -187,6 +188,7 @@ class AsyncClient(_Shell):
     events = _Awaiting(Calls.events)
     versions = _Awaiting(Calls.versions)
     timeline = _Awaiting(Calls.timeline)
+    explain = _Awaiting(Calls.explain)
     conflicts = _Awaiting(Calls.conflicts)
     get = _Awaiting(Calls.get)
 

@@ -1,0 +1,72 @@
+"""``chronofact why``: what decided an answer, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Scope, Tenant, Token, ValidAt
+from chronofact.cli.reads import PANEL, Key, Subject, asking, instants, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+VERSIONS_SHOWN_MAX: Final = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command("why", rich_help_panel=PANEL)(why)
+
+
+def why(
+    subject: Subject,
+    key: Key,
+    scope: Scope = None,
+    valid_at: ValidAt = None,
+    as_of: AsOf = None,
+    data: DataFolder = None,
+    reader: Reader = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    json: Json = False,
+) -> None:
+    """What decided an answer: what holds and why, what does not, what was learned too late."""
+    params = [("subject", subject), ("key", key), *(("scope", one) for one in scope or ())]
+    with asking(data, reader, tenant, token) as client:
+        body = client.get("/v1/explain", [*params, *instants(valid_at, as_of)])
+    show(body, lambda: _rendered(body), json=json)
+
+
+def _rendered(body: Any) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    fact = body["fact"]
+    head = Text(f"{fact['key']} of {fact['subject']} in {fact['scope']}", style="dim")
+    sentences = [Text(one, style="bold" if number == 0 else "") for number, one in enumerate(body["sentences"])]
+    return Group(head, *sentences, *([Text(), _versions(body)] if body["versions"] else []))
+
+
+def _versions(body: Any) -> RenderableType:
+    from datetime import datetime
+
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from chronofact.cli.render import SHORT, span, spelled
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    for name in ("version", "value", "claims to hold", "source", "standing"):
+        table.add_column(name, overflow="fold")
+    for one in body["versions"][:VERSIONS_SHOWN_MAX]:
+        start, end = (None if bound is None else datetime.fromisoformat(bound) for bound in one["valid_during"])
+        standing = one["standing"].replace("_", " ")
+        cells = (one["version_id"][:SHORT], spelled(one["value"]), span((start, end)), one["source_id"], standing)
+        table.add_row(*(Text(cell) for cell in cells))
+    if body["versions_count"] > VERSIONS_SHOWN_MAX:
+        table.caption = f"{body['versions_count'] - VERSIONS_SHOWN_MAX:,} more; --json lists up to 1,000"
+    return table
