@@ -1,0 +1,251 @@
+"""`chronofact conflicts list | settle`, `chronofact context` and the client, end to end over the real services."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import httpx
+import orjson
+import pytest
+
+from chronofact.client import Client, Conflict, Unknown, Value
+from chronofact.kafka.admin import create_topics
+from tests.integration.fixtures_stack import database_like
+from tests.integration.projecting import ProjectorProcess, ServiceProcess
+
+PATIENCE_MS = 20_000
+
+
+class WriterProcess(ServiceProcess):
+    """`python -m chronofact.writer`."""
+
+    service = "writer"
+
+
+class ReaderProcess(ServiceProcess):
+    """`python -m chronofact.reader`."""
+
+    service = "reader"
+
+
+class Services(NamedTuple):
+    """Where they are."""
+
+    writer: str
+    reader: str
+
+    def client(self) -> Client:
+        return Client(writer=self.writer, reader=self.reader)
+
+    def chronofact(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self._line(words),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=_environ(),
+            stdin=subprocess.DEVNULL,
+        )
+
+    def at_terminal(self, typed: str, *words: str) -> str:
+        """What a person sees who types that."""
+        master, slave = pty.openpty()
+        os.write(master, typed.encode())
+        with os.fdopen(slave) as terminal:
+            ran = subprocess.run(
+                self._line(words),
+                stdin=terminal,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+                env=_environ(),
+            )
+        os.close(master)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    def _line(self, words: tuple[str, ...]) -> list[str]:
+        where = ["--reader", self.reader, *(["--writer", self.writer] if "settle" in words else [])]
+        return [sys.executable, "-m", "chronofact.cli", *words, *where]
+
+
+def _environ() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")}
+    return {**kept, "COLUMNS": "200"}
+
+
+@pytest.fixture(scope="module")
+def services(kafka: str, postgres: str, database_template: str) -> Iterator[Services]:
+    topic = f"test.facts.{uuid4().hex}"
+    create_topics(kafka, topic)
+    with (
+        database_like(postgres, database_template) as database,
+        WriterProcess(kafka, topic, database) as writer,
+        ProjectorProcess(kafka, topic, database),
+        ReaderProcess(kafka, topic, database) as reader,
+    ):
+        yield Services(f"http://127.0.0.1:{writer.port}", f"http://127.0.0.1:{reader.port}")
+
+
+@pytest.fixture
+def client(services: Services) -> Iterator[Client]:
+    with services.client() as client:
+        yield client
+
+
+def quarrel(client: Client, subject: str, *values: str, scope: str = "user:self") -> list[UUID]:
+    """Values that nobody has settled, once they show as such."""
+    sent = [
+        client.assert_fact(subject, "lives_in", value, source=f"letter of {value}", scope=scope) for value in values
+    ]
+    found = client.resolve(subject, "lives_in", scope=scope, wait_ms=PATIENCE_MS)
+    assert isinstance(found, Conflict)
+    assert client.conflicts(subject=subject, wait_ms=PATIENCE_MS)["conflicts"]
+    return [one.version_id for one in sent if one.version_id]
+
+
+def pair_of(client: Client, subject: str) -> dict[str, Any]:
+    (edge,) = client.conflicts(subject=subject, wait_ms=PATIENCE_MS)["conflicts"]
+    found: dict[str, Any] = edge
+    return found
+
+
+def test_a_conflict_is_listed_with_its_command_and_that_command_settles_it(services: Services, client: Client) -> None:
+    quarrel(client, "ada", "Paris", "Rome", scope="repo:acme/web")
+    listed = services.chronofact("conflicts", "list", "ada")
+    assert listed.returncode == 0, listed.stderr
+    for shown in ("Paris", "Rome", "letter of Paris", "chronofact conflicts settle --fact"):
+        assert shown in listed.stdout
+    edge = pair_of(client, "ada")
+    words = (
+        edge["settle_command"]
+        .replace("left|right|neither", "left")
+        .replace("WHY", "asked")
+        .replace("WHO", "ada")
+        .split()
+    )
+    settled = services.chronofact(*words[1:], "--json")
+    assert settled.returncode == 0, settled.stderr
+    told = orjson.loads(settled.stdout)
+    assert told["answer"]["value"] == edge["left"]["value"]
+    assert told["settled"][0]["counts"] is True
+    (after,) = client.conflicts(subject="ada")["conflicts"]
+    assert (after["relation"], after["decision"]["decided_by"], after["decision"]["reason"]) == (
+        "RESOLVED",
+        "ada",
+        "asked",
+    )
+    nothing = services.chronofact("conflicts", "ada")
+    assert (nothing.returncode, nothing.stdout.strip()) == (0, "no conflicts")
+    everything = services.chronofact("conflicts", "ada", "--relation", "all")
+    assert "ada keeps one" in everything.stdout
+
+
+def test_who_sits_at_a_terminal_sees_both_sides_and_is_asked(services: Services, client: Client) -> None:
+    quarrel(client, "bob", "Oslo", "Bergen")
+    seen = services.at_terminal("x\nr\n", "conflicts", "settle", "bob", "lives_in")
+    for shown in ("Oslo", "Bergen", "keep (l)eft, (r)ight, (n)either, or (s)kip", "answer"):
+        assert shown in seen
+    found = client.resolve("bob", "lives_in")
+    assert isinstance(found, Value)
+    assert found.value == pair_of(client, "bob")["right"]["value"]
+
+
+def test_what_is_skipped_stays_as_it_is(services: Services, client: Client) -> None:
+    quarrel(client, "sam", "Oslo", "Bergen")
+    services.at_terminal("s\n", "conflicts", "settle", "sam", "lives_in")
+    assert pair_of(client, "sam")["relation"] == "OPEN"
+
+
+def test_one_version_is_kept_against_all_others(services: Services, client: Client) -> None:
+    kept, *_ = quarrel(client, "cleo", "Rome", "Cairo", "Alexandria")
+    refused = services.chronofact("conflicts", "settle", "cleo", "lives_in", "--keep", "left")
+    assert refused.returncode == 2
+    assert "3 conflicts" in refused.stderr
+    stranger = services.chronofact("conflicts", "settle", "cleo", "lives_in", "--keep", str(uuid4()))
+    assert stranger.returncode == 2
+    settled = services.chronofact("conflicts", "settle", "cleo", "lives_in", "--keep", str(kept), "--json")
+    assert settled.returncode == 0, settled.stderr
+    told = orjson.loads(settled.stdout)
+    assert (len(told["settled"]), told["answer"]["value"]) == (2, "Rome")
+
+
+def test_a_settled_one_is_decided_anew_only_when_asked_to(services: Services, client: Client) -> None:
+    quarrel(client, "dora", "Lima", "Cusco")
+    first = client.settle("dora", "lives_in", *_ids(client, "dora"), keep=None, by="dora", wait_ms=PATIENCE_MS)
+    assert first.counts is True
+    assert isinstance(first.answer, Unknown)
+    line = ["conflicts", "settle", "dora", "lives_in", "--keep", "right", "--json"]
+    refused = services.chronofact(*line)
+    assert (refused.returncode, "no open conflict" in refused.stderr, "--again" in refused.stderr) == (1, True, True)
+    again = services.chronofact(*line, "--again")
+    assert again.returncode == 0, again.stderr
+    assert orjson.loads(again.stdout)["answer"]["value"] == pair_of(client, "dora")["right"]["value"]
+
+
+def test_an_earlier_decision_does_not_pass_for_the_one_that_counts(client: Client) -> None:
+    quarrel(client, "eve", "Bonn", "Bern")
+    left, right = _ids(client, "eve")
+    kept = client.settle("eve", "lives_in", left, right, keep=left, wait_ms=PATIENCE_MS)
+    late = client.settle(
+        "eve", "lives_in", left, right, keep=right, decided_at="2020-01-01T00:00:00Z", wait_ms=PATIENCE_MS
+    )
+    assert (kept.counts, late.counts) == (True, False)
+    assert isinstance(late.answer, Value)
+    assert str(late.answer.version_id) == left
+    client.revoke("eve", "lives_in", event_id=kept.accepted.event_id)
+    assert pair_of(client, "eve")["decision"]["keep"] == right, "taken back, it gives way to the one before"
+
+
+def test_a_decision_over_http_may_come_before_its_versions(services: Services, client: Client) -> None:
+    commands = [
+        {"type": "assert", "subject": "finn", "key": "lives_in", "value": value, "source": {"id": value, "text": value}}
+        for value in ("Turku", "Oulu")
+    ]
+    dry = httpx.post(f"{services.writer}/v1/events", params={"dry_run": "true"}, json=commands).json()
+    turku, oulu = (one["version_id"] for one in dry["results"])
+    decided = {
+        "type": "resolve_conflict",
+        "subject": "finn",
+        "key": "lives_in",
+        "left_version_id": turku,
+        "right_version_id": oulu,
+        "keep": oulu,
+        "decided_at": "2026-07-01T00:00:00Z",
+    }
+    for said in (decided, *commands):
+        client.send([said])
+    found = client.resolve("finn", "lives_in", wait_ms=PATIENCE_MS)
+    assert isinstance(found, Value)
+    assert found.value == "Oulu"
+
+
+def test_a_context_goes_into_a_prompt_and_its_questions_do_not(services: Services, client: Client) -> None:
+    quarrel(client, "gil", "Nice", "Lyon")
+    client.assert_fact("gil", "editor", "vim", source="chat")
+    client.assert_fact("gil", "shell", "fish", source="guess", lifecycle="PROPOSED")
+    context = client.context("gil", wait_ms=PATIENCE_MS)
+    assert context.text == '- editor in user:self: "vim" (always; source "chat")'
+    assert [(one.kind, one.fact.key) for one in context.questions] == [("conflict", "lives_in"), ("proposal", "shell")]
+    assert context.settled[0].sources == ("chat",)
+    shown = services.chronofact("context", "gil")
+    assert "to ask:" in shown.stdout
+    assert "Which holds for lives_in in user:self" in shown.stdout
+    text = services.chronofact("context", "gil", "--text")
+    assert text.stdout == context.text + "\n"
+    (admit, _) = context.questions[1].body["settle"]
+    client.send([admit["command"]])
+    assert '"fish"' in client.context("gil", wait_ms=PATIENCE_MS).text
+
+
+def _ids(client: Client, subject: str) -> tuple[str, str]:
+    edge = pair_of(client, subject)
+    return edge["left"]["version_id"], edge["right"]["version_id"]
