@@ -16,7 +16,9 @@ from chronofact.client.answers import (
     Value,
     Values,
 )
+from chronofact.client.changes import Change, ChangedAnswer
 from chronofact.client.commands import Source, Supersedes
+from chronofact.client.contexts import Context, Question, Settled, Settlement
 from chronofact.client.errors import Busy, ClientError, Refused, Unreachable
 from chronofact.client.explanations import Explanation
 from chronofact.client.ids import Ids
@@ -28,21 +30,27 @@ __all__ = [
     "Answer",
     "AsyncClient",
     "Busy",
+    "Change",
+    "ChangedAnswer",
     "Claim",
     "Client",
     "ClientError",
     "Conflict",
+    "Context",
     "Edge",
     "Explanation",
     "Fact",
     "Freshness",
     "Ids",
     "Page",
+    "Question",
     "Reading",
     "Refused",
     "Rejected",
     "Rejection",
     "Sent",
+    "Settled",
+    "Settlement",
     "Source",
     "Supersedes",
     "Unknown",

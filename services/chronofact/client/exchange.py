@@ -64,9 +64,8 @@ def exchange(ask: Ask, *, patience_s: float) -> Steps[Any]:
         else:
             if reply.status not in TRY_AGAIN:
                 return _body_of(reply)
-            code, message, _ = _error_of(reply)
-            failure = Busy(reply.status, code, message, waited_s=waited_s)
-            wait_s = _stated_pause_s(reply) or pause_s
+            failure = failure_of(reply, waited_s=waited_s)
+            wait_s = stated_pause_s(reply) or pause_s
         if waited_s + wait_s > patience_s:
             raise failure
         waited_s += wait_s
@@ -74,11 +73,24 @@ def exchange(ask: Ask, *, patience_s: float) -> Steps[Any]:
         ask = replace(ask, pause_s=wait_s)
 
 
+def failure_of(reply: Reply, *, waited_s: float) -> ClientError:
+    """What an answer that is not 2xx means; those of ``TRY_AGAIN`` pass."""
+    code, message, field = _error_of(reply)
+    if reply.status in TRY_AGAIN:
+        return Busy(reply.status, code, message, waited_s=waited_s)
+    return Refused(reply.status, code, message, field=field)
+
+
+def stated_pause_s(reply: Reply) -> float | None:
+    """How long the service asks to be left alone."""
+    text = reply.retry_after or ""
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
 def _body_of(reply: Reply) -> Any:
     if 200 <= reply.status < 300:
         return reply.json()
-    code, message, field = _error_of(reply)
-    raise Refused(reply.status, code, message, field=field)
+    raise failure_of(reply, waited_s=0.0)
 
 
 def _error_of(reply: Reply) -> tuple[str, str, str | None]:
@@ -90,8 +102,3 @@ def _error_of(reply: Reply) -> tuple[str, str, str | None]:
     if not isinstance(error, Mapping):
         return f"http_{reply.status}", "the service gave no reason", None
     return str(error.get("code")), str(error.get("message")), error.get("field")
-
-
-def _stated_pause_s(reply: Reply) -> float | None:
-    text = reply.retry_after or ""
-    return float(text) if text.isascii() and text.isdigit() else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import cached_property, update_wrapper
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
@@ -14,6 +15,7 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, o
 import httpx
 
 from chronofact.client.calls import Calls
+from chronofact.client.changes import SILENCE_S, Change, Following, following
 from chronofact.client.errors import Unreachable
 from chronofact.client.exchange import Ask, Reply, Steps
 from chronofact.client.ids import Ids
@@ -48,6 +50,8 @@ class _Shell:
         credential = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._headers = credential if tenant is None else {**credential, "X-Tenant-Id": tenant}
         self._timeout_s = timeout_s
+        self._patience_s = patience_s
+        self._reader = (reader or READER).rstrip("/")
 
     @classmethod
     def of_stack(cls, data: str | Path = ".chronofact", **options: Any) -> Self:
@@ -132,8 +136,10 @@ class Client(_Shell):
     events = _Blocking(Calls.events)
     versions = _Blocking(Calls.versions)
     timeline = _Blocking(Calls.timeline)
+    context = _Blocking(Calls.context)
     explain = _Blocking(Calls.explain)
     conflicts = _Blocking(Calls.conflicts)
+    settle = _Blocking(Calls.settle)
     get = _Blocking(Calls.get)
 
     def carry_out(self, steps: Steps[T]) -> T:
@@ -151,6 +157,38 @@ class Client(_Shell):
         except StopIteration as done:
             result: T = done.value
             return result
+
+    def changes(
+        self,
+        *,
+        subject: str | None = None,
+        scope: str | None = None,
+        key: str | None = None,
+        prefix: str | None = None,
+        after: str | None = None,
+    ) -> Iterator[Change]:
+        """Answers that change, for ever, from ``after`` (the id of a change, or a position) or from now on.
+
+        Streams that end or break are gone on with, so that each change comes once.
+        """
+        follow = following(
+            self._reader, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=self._patience_s
+        )
+        while True:
+            time.sleep(follow.pause_s)
+            try:
+                with self._http.stream(**_stream_of(follow)) as response:
+                    if response.status_code != HTTPStatus.OK:
+                        response.read()
+                        follow.refused(_reply_of(response))
+                        continue
+                    follow.opened()
+                    for chunk in response.iter_bytes():
+                        yield from follow.came(chunk)
+            except httpx.TransportError as error:
+                follow.lost(_unreachable_at(follow.url, error))
+            else:
+                follow.ended()
 
     def close(self) -> None:
         """Closes its connections."""
@@ -188,8 +226,10 @@ class AsyncClient(_Shell):
     events = _Awaiting(Calls.events)
     versions = _Awaiting(Calls.versions)
     timeline = _Awaiting(Calls.timeline)
+    context = _Awaiting(Calls.context)
     explain = _Awaiting(Calls.explain)
     conflicts = _Awaiting(Calls.conflicts)
+    settle = _Awaiting(Calls.settle)
     get = _Awaiting(Calls.get)
 
     async def carry_out(self, steps: Steps[T]) -> T:
@@ -207,6 +247,39 @@ class AsyncClient(_Shell):
         except StopIteration as done:
             result: T = done.value
             return result
+
+    async def changes(
+        self,
+        *,
+        subject: str | None = None,
+        scope: str | None = None,
+        key: str | None = None,
+        prefix: str | None = None,
+        after: str | None = None,
+    ) -> AsyncIterator[Change]:
+        """Answers that change, for ever, from ``after`` (the id of a change, or a position) or from now on.
+
+        Streams that end or break are gone on with, so that each change comes once.
+        """
+        follow = following(
+            self._reader, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=self._patience_s
+        )
+        while True:
+            await asyncio.sleep(follow.pause_s)
+            try:
+                async with self._http.stream(**_stream_of(follow)) as response:
+                    if response.status_code != HTTPStatus.OK:
+                        await response.aread()
+                        follow.refused(_reply_of(response))
+                        continue
+                    follow.opened()
+                    async for chunk in response.aiter_bytes():
+                        for change in follow.came(chunk):
+                            yield change
+            except httpx.TransportError as error:
+                follow.lost(_unreachable_at(follow.url, error))
+            else:
+                follow.ended()
 
     async def close(self) -> None:
         """Closes its connections."""
@@ -231,5 +304,20 @@ def _reply_of(response: httpx.Response) -> Reply:
     return Reply(response.status_code, response.content, response.headers.get("Retry-After"))
 
 
+def _stream_of(follow: Following) -> dict[str, Any]:
+    timeout = httpx.Timeout(SILENCE_S)
+    return {
+        "method": "GET",
+        "url": follow.url,
+        "params": follow.params,
+        "headers": follow.headers(),
+        "timeout": timeout,
+    }
+
+
 def _unreachable(ask: Ask, error: httpx.TransportError) -> Unreachable:
-    return Unreachable(str(httpx.URL(ask.url).copy_with(path="/")), str(error) or type(error).__name__)
+    return _unreachable_at(ask.url, error)
+
+
+def _unreachable_at(url: str, error: httpx.TransportError) -> Unreachable:
+    return Unreachable(str(httpx.URL(url).copy_with(path="/")), str(error) or type(error).__name__)

@@ -17,6 +17,7 @@ from chronofact.reader.changes_ports import ChangesSource
 from chronofact.reader.changes_spelling import spelled, versions_named
 
 PAGE_EVENTS: Final = 500
+LIMIT_MIN: Final = 50
 PAGE_BYTES: Final = 4 * 2**20
 WINDOW_OFFSETS: Final = 20_000
 """Offsets that one statement passes over at most, however few of their events are wanted."""
@@ -91,7 +92,7 @@ class Feed:
     ) -> tuple[list[_Step], dict[int, Reached]]:
         """What comes next in each partition, and where each is behind that."""
         windows = list(_windows(place, standing))
-        limit = max(PAGE_EVENTS // max(len(windows), 1), 50)
+        limit = max(PAGE_EVENTS // max(len(windows), 1), LIMIT_MIN)
         events = defaultdict[int, list[EventApplied]](list)
         for event in await self.source.events(place, windows, wanted, limit=limit) if windows else ():
             events[event.partition].append(event)

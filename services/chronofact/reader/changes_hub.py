@@ -117,6 +117,11 @@ class Hub:
         return self._end, self._place.copy()
 
     @property
+    def is_followed(self) -> bool:
+        """Whether anyone listens."""
+        return bool(self._tenants)
+
+    @property
     def moved(self) -> asyncio.Event:
         """Is set, and another takes its place, when the hub has come further."""
         return self._moved
