@@ -145,6 +145,18 @@ def configured() -> dict[str, str]:
     }
 
 
+def database(data: Path | None) -> tuple[str, str]:
+    """Where Postgres is, and which projection is served: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
+    settings = read_settings()
+    folder = data
+    if folder is None and "postgres" not in settings.model_fields_set:
+        here = HERE if not any(name in os.environ for name in _ELSEWHERE) else None
+        folder = next((one for one in (settings.data, here) if one and (one / "stack.json").exists()), None)
+    if folder is not None:
+        return of_stack(folder)["postgres"], settings.projection
+    return settings.postgres.get_secret_value(), settings.projection
+
+
 def read_settings() -> Settings:
     """The configuration, or how it is wrong."""
     from pydantic import ValidationError

@@ -1,0 +1,166 @@
+"""``chronofact parked`` on real Kafka and Postgres, with the runbook's own commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import psycopg
+import pytest
+
+from chronofact.kafka.admin import create_topics
+from tests.architecture.tree import ROOT
+from tests.integration.projecting import ProjectorProcess, append, await_offsets
+from tests.integration.saying import Fact, Said
+from tests.integration.writing import WriterProcess
+
+POISON = b"\xc3\x01 no event"
+RUNBOOK = ROOT / "docs" / "operations" / "parked.md"
+ADA, BOB = Fact("ada"), Fact("bob")
+
+
+class Stack:
+    """Writer and projector in processes, and the command line told where they are."""
+
+    def __init__(self, kafka: str, topic: str, database: str, folder: Path, writer: WriterProcess) -> None:
+        self.kafka, self.topic, self.database, self.folder = kafka, topic, database, folder
+        self.projector: ProjectorProcess | None = None
+        self._environ = {
+            "CHRONOFACT_POSTGRES": database,
+            "CHRONOFACT_WRITER_PORT": str(writer.http.base_url.port),
+            "CHRONOFACT_AUTH": "off",
+            "PATH": "/usr/bin:/bin",
+            "COLUMNS": "200",
+            "LANG": "C.UTF-8",
+        }
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "chronofact.cli", *arguments]
+        return subprocess.run(
+            line, env=self._environ, cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    def json(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        ran = self.run(*arguments, "--json")
+        assert ran.returncode == code, ran.stderr
+        told: dict[str, Any] = orjson.loads(ran.stdout)
+        return told
+
+    def places(self) -> list[str]:
+        messages = self.json("parked", "list")["messages"]
+        return [f"{one['partition']}:{one['offset']}" for one in messages]
+
+    def heal(self, fact: Fact, value: str) -> None:
+        """As a newer projector would read it."""
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            connection.execute(
+                "update chronofact.parked_event set message = %s where fact_id = %s and code <> 'held'",
+                (fact.asserts(value).value, UUID(bytes=fact.fact_id)),
+            )
+
+    def events_of(self, fact: Fact) -> int:
+        with psycopg.connect(self.database) as connection:
+            found = connection.execute(
+                "select event_seq from p1.fact where fact_id = %s", (UUID(bytes=fact.fact_id),)
+            ).fetchone()
+        return 0 if found is None else int(found[0])
+
+
+@pytest.fixture
+def stack(kafka: str, topic_name: str, database: str, tmp_path: Path) -> Iterator[Stack]:
+    create_topics(kafka, topic_name)
+    with WriterProcess(kafka, topic_name) as writer, ProjectorProcess(kafka, topic_name, database) as projector:
+        made = Stack(kafka, topic_name, database, tmp_path, writer)
+        made.projector = projector
+        total = append(kafka, topic_name, [poison(ADA), *(ADA.asserts(number) for number in range(3)), poison(BOB)])
+        total += append(kafka, topic_name, [Said(5, b"no fact", POISON, b"", None)])
+        await_offsets(database, total)
+        yield made
+
+
+def poison(fact: Fact) -> Said:
+    return Said(fact.partition, fact.fact_id, POISON, b"", None)
+
+
+def commands() -> list[list[str]]:
+    """Those of the runbook, in order."""
+    blocks = re.findall(r"```console\n(.*?)```", RUNBOOK.read_text(encoding="utf-8"), re.DOTALL)
+    return [shlex.split(line) for block in blocks for line in block.splitlines()]
+
+
+def test_the_runbooks_commands_do_what_it_says(stack: Stack) -> None:
+    place = f"{ADA.partition}:0"
+    ran = []
+    for name, *arguments in commands():
+        assert name == "chronofact"
+        ran.append(" ".join(arguments))
+        done = stack.run(*(place if one == "3:1207" else one for one in arguments))
+        # nothing heals this poison, so a release says what stays
+        expected = 1 if "release" in arguments else 0
+        assert done.returncode == expected, (arguments, done.stdout, done.stderr)
+        told = {
+            "list": "2" if "--dropped" not in arguments else "garbage",
+            "show": "undecodable",
+            "release": "stay parked",
+            "drop": "3 were applied",
+        }[arguments[1]]
+        assert told in done.stdout, (arguments, done.stdout)
+    assert (stack.folder / "message.bin").read_bytes() == POISON
+    assert len({one.split()[1] for one in ran}) == 4
+    assert stack.events_of(ADA) == 3
+    assert place not in stack.places()
+
+
+def test_a_release_applies_what_can_be_and_says_what_stays(stack: Stack) -> None:
+    stack.heal(ADA, "healed")
+    told = stack.json("parked", "release", str(UUID(bytes=ADA.fact_id)))
+    assert told == {"asked": 4, "released": 4, "left": 0, "code": None, "reason": None}
+    assert stack.events_of(ADA) == 4
+    rest = stack.json("parked", "release", "--all", code=1)
+    assert (rest["asked"], rest["released"], rest["left"], rest["code"] is not None) == (2, 0, 2, True)
+    listed = stack.json("parked", "list")
+    assert (listed["parked"], listed["facts"]) == (2, 1)
+    assert {one["attempts"] for one in listed["messages"]} == {2}
+    for place in stack.places():
+        assert stack.json("parked", "drop", place, "--reason", "no use", "--by", "ada")["left"] == 0
+    assert stack.places() == []
+    assert stack.json("parked", "release", "--all")["asked"] == 0
+    assert {one["dropped_by"] for one in stack.json("parked", "list", "--dropped")["dropped"]} == {"ada"}
+
+
+def test_what_can_not_be_done_names_the_remedy(stack: Stack) -> None:
+    for arguments, code, told in (
+        (("drop", "11:999", "--reason", "no use"), 1, "is not parked"),
+        (("drop", "nonsense", "--reason", "no use"), 2, "PARTITION:OFFSET"),
+        (("drop", f"{ADA.partition}:0"), 2, "--reason"),
+        (("drop", f"{ADA.partition}:0", "--reason", ""), 1, "reason"),
+        (("show", "1:99999999999999999999"), 2, "PARTITION:OFFSET"),
+        (("show", "11:999"), 1, "parked list"),
+        (("release",), 2, "--all"),
+        (("release", "nonsense"), 2, "fact's id"),
+        (("release", str(UUID(int=7))), 1, "parked list"),
+        (("list", "--fact", "nonsense"), 2, "fact's id"),
+        (("list", "--projection", "p9"), 0, "nothing is parked"),
+    ):
+        ran = stack.run("parked", *arguments)
+        assert (ran.returncode, told in ran.stdout + ran.stderr) == (code, True), (arguments, ran.stdout, ran.stderr)
+        assert "Traceback" not in ran.stderr
+
+
+def test_without_a_projector_an_ask_stays_and_is_done_once_it_runs(stack: Stack) -> None:
+    assert stack.projector is not None
+    assert stack.projector.stop() == 0
+    stack.heal(ADA, "healed")
+    ran = stack.run("parked", "release", f"{ADA.partition}:0", "--wait", "0.5")
+    assert (ran.returncode, "doctor" in ran.stderr) == (3, True)
+    with ProjectorProcess(stack.kafka, stack.topic, stack.database) as projector:
+        projector.await_event("released")
+        assert stack.events_of(ADA) == 4
+        assert projector.await_event("holding")["messages"] in {2, 6}
