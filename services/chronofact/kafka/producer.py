@@ -42,6 +42,7 @@ class LogProducer:
         self._messages_held = 0
         self._delivery_timeout_s = delivery_timeout_s
         self._fatal = False
+        self._reached: dict[int, int] = {}
         self._options = {
             **client_options(bootstrap, "writer", options),
             "enable.idempotence": True,
@@ -80,7 +81,7 @@ class LogProducer:
             raise QueueFull
         if not messages:
             return {}
-        batch = _Batch(len(messages), asyncio.get_running_loop())
+        batch = _Batch(len(messages), asyncio.get_running_loop(), self._reached)
         held_bytes = size_bytes + len(messages) * _OVERHEAD_BYTES
         self._messages_held += len(messages)
         self._bytes_held += held_bytes
@@ -135,26 +136,30 @@ class LogProducer:
 
 
 class _Batch:
-    """Counts one batch's delivery reports, all of them on the serving thread."""
+    """Counts one batch's delivery reports, all of them on the serving thread; ``reached`` is what all batches share."""
 
-    __slots__ = ("_error", "_left", "_loop", "_next_offsets", "outcome")
+    __slots__ = ("_error", "_left", "_loop", "_next_offsets", "_reached", "outcome")
 
-    def __init__(self, messages: int, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, messages: int, loop: asyncio.AbstractEventLoop, reached: dict[int, int]) -> None:
         self._left = messages
         self._loop = loop
+        self._reached = reached
         self._next_offsets: dict[int, int] = {}
         self._error = False
         self.outcome: asyncio.Future[Mapping[int, int]] = loop.create_future()
 
     def delivered(self, error: Any, message: Any) -> None:
-        """One delivery report; an offset below zero means that only a duplicate was found, place unknown."""
+        """One delivery report.
+
+        An offset below zero means that only a duplicate was found, place unknown; one below what was reached before,
+        that the topic is another one than it was: neither is an acknowledgement.
+        """
         offset = -1 if error is not None else message.offset()
-        if offset < 0:
+        partition = message.partition()
+        if offset < self._reached.get(partition, 0):
             self._error = True
         else:
-            partition = message.partition()
-            if offset >= self._next_offsets.get(partition, 0):
-                self._next_offsets[partition] = offset + 1
+            self._reached[partition] = self._next_offsets[partition] = offset + 1
         self._left -= 1
         if not self._left:
             self._hand_over()

@@ -102,6 +102,7 @@ def test_a_topic_that_is_made_anew_is_refused_and_nothing_of_it_is_applied(here:
         await_offsets(here.database, len(log))
         before = state_of(here.database)
         recreate(here)
+        append(here.kafka, here.topic, mixed(100, 2_000, prefix="other"))
         projector.await_readyz("topic_recreated")
         here.writer.await_readyz("topic_recreated")
         for process in (projector, here.writer):
@@ -117,8 +118,20 @@ def test_a_topic_that_is_made_anew_is_refused_and_nothing_of_it_is_applied(here:
         assert_answered(here.database, log)
 
 
+def test_nothing_is_acknowledged_into_a_topic_that_was_emptied(kafka: str, topic: str, database: str) -> None:
+    """Between two looks at the topic: offsets that begin anew tell."""
+    with site(kafka, topic, database, topic_check_s=600) as here:
+        here.load.await_more(400)
+        recreate(here)
+        here.load.await_answer("topic_recreated")
+        here.load.abandon()
+        found = {decode_event(message.value).event_id for message in messages_of(kafka, topic)}
+        assert found
+        assert found.isdisjoint(here.load.acknowledged)
+
+
 def recreate(here: Site) -> None:
-    """Delete the topic, make it again, and fill every partition further than it was."""
+    """Delete the topic and make it again."""
     admin = AdminClient({"bootstrap.servers": here.kafka})
     admin.delete_topics([here.topic])[here.topic].result(ANSWER_S)
     deadline = time.monotonic() + ANSWER_S
@@ -126,4 +139,3 @@ def recreate(here: Site) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     create_topics(here.kafka, here.topic)
-    append(here.kafka, here.topic, mixed(100, 2_000, prefix="other"))
