@@ -218,6 +218,27 @@ def test_a_topic_that_is_not_the_one_it_came_from_is_refused_by_name(code: str, 
     assert store.tables.facts == before.facts
 
 
+def test_what_the_owner_before_applied_since_we_looked_is_no_shorter_log() -> None:
+    topic, store = MemoryTopic(), MemoryStore()
+    first, _ = projector_on(topic.join(), store)
+    run_until_idle(first)
+    topic.members[0].is_deaf = True
+    late = [Fact("ada").asserts("npm"), Fact("ada").asserts("pnpm")]
+
+    def meanwhile(step: str) -> None:
+        if step == "claim" and late:
+            topic.append([late.pop()])
+            first.step()
+
+    second, told = projector_on(topic.join(), store)
+    topic.members.reverse()
+    topic.rebalance()
+    store.fault = meanwhile
+    run_until_idle(second)
+    assert not late
+    assert told.hindrances == []
+
+
 def test_a_broken_membership_is_made_anew() -> None:
     topic, store = MemoryTopic(), MemoryStore()
     log = topic.join()

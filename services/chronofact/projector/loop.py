@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from chronofact.contracts.projection import Claim
 from chronofact.projector.apply import Applier
 from chronofact.projector.draft import Owned
 from chronofact.projector.parking import ParkingLimits, ParkingMeter
@@ -13,6 +14,8 @@ from chronofact.projector.ports import Applied, Assignment, Log, Message, Observ
 from chronofact.runtime.failures import Fenced, Transient, Unfit
 
 NO_GENERATION: Final = -1
+LOOKS_MAX: Final = 4
+"""So often a claim looks at a growing log before it believes that it is too short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ class Projector:
             raise Transient("kafka_unreachable", f"no leader answers for partitions {sorted(leaderless)}")
         claimed = {}
         for partition in sorted(self._assigned):
-            claim = self._store.claim(look.topic_id, partition, watermarks=look.watermarks[partition])
+            claim = self._take(look, partition)
             before = self._remembered.get(partition)
             if before is None or (before.epoch, before.next_offset) != (claim.epoch_before, claim.next_offset):
                 self._forget(partition)
@@ -168,6 +171,19 @@ class Projector:
         self._pause_s = 0.0
         self._release_at = 0.0
         self._observer.ready(sorted(claimed))
+
+    def _take(self, look: TopicLook, partition: int) -> Claim:
+        """Claim one partition; the owner before may have applied what was appended since we looked."""
+        for _ in range(LOOKS_MAX - 1):
+            try:
+                return self._store.claim(look.topic_id, partition, watermarks=look.watermarks[partition])
+            except Unfit as unfit:
+                if unfit.code != "log_shortened":
+                    raise
+                seen, look = look, self._look()
+                if look.watermarks[partition] <= seen.watermarks[partition]:
+                    raise
+        return self._store.claim(look.topic_id, partition, watermarks=look.watermarks[partition])
 
     def _look(self) -> TopicLook:
         look = self._log.look()
