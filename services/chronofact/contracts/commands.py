@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
@@ -126,4 +127,15 @@ class DeclareRelation(_Command):
 Command: TypeAlias = Assert | Activate | Supersede | End | Revoke | ResolveConflict | DeclareRelation
 """Any of them, told apart by ``type``."""
 
+
+def _tag(model: type[BaseModel]) -> str:
+    (tag,) = get_args(model.model_fields["type"].annotation)
+    return str(tag)
+
+
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
+
+FIELDS: Final = MappingProxyType({_tag(model): tuple(model.model_fields) for model in get_args(Command)})
+"""The fields of each type of command."""
+PARTS: Final = MappingProxyType({"source": tuple(Source.model_fields), "supersedes": tuple(Supersedes.model_fields)})
+"""The fields of what lies within a field."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from chronofact.contracts.commands import FIELDS, PARTS
+from chronofact.contracts.meant import hint, meant
 from chronofact.domain.errors import Rejected
 
 _SAYABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -42,14 +44,42 @@ _SHAPES: Final = frozenset({"model_type", "list_type"})
 _OF_TYPE: Final = frozenset({"union_tag_not_found", "union_tag_invalid"})
 
 
-def refusal_of(error: ValidationError, *, is_tagged: bool = True) -> Rejected:
-    """The first thing that is wrong, as a refusal; ``is_tagged`` of a body whose ``type`` tells its fields."""
-    found = _first(error.errors(include_url=False, include_input=False))
+def refusal_of(error: ValidationError, *, fields: Collection[str] = ()) -> Rejected:
+    """The first thing that is wrong, as a refusal.
+
+    Args:
+        error: What pydantic found.
+        fields: Those of a body whose ``type`` does not tell them.
+    """
+    errors = error.errors(include_url=False, include_input=False)
+    found = _misspelt(errors, fields) or _first(errors)
     code, message = _BY_TYPE.get(found["type"], ("field_type", _WANTED.get(found["type"], "is of another JSON type")))
     if allowed := found.get("ctx", {}).get(_ALLOWED.get(found["type"], "")):
         message = f"{message}: {allowed}"
-    field = "type" if found["type"] in _OF_TYPE else _field(found["loc"][is_tagged:])
+    message += _hint(found, fields)
+    field = "type" if found["type"] in _OF_TYPE else _field(found["loc"] if fields else found["loc"][1:])
     return Rejected(code, message, field=field)
+
+
+def _misspelt(errors: Sequence[ErrorDetails], fields: Collection[str]) -> ErrorDetails | None:
+    """A field that nobody knows and that stands for one that is missing: the same mistake, told once."""
+    missing = {found["loc"] for found in errors if found["type"] == "missing"}
+    unknown = [found for found in errors if found["type"] == "extra_forbidden"] if missing else []
+    return next((found for found in unknown if (*found["loc"][:-1], _meant(found, fields)) in missing), None)
+
+
+def _hint(found: ErrorDetails, fields: Collection[str]) -> str:
+    if found["type"] == "union_tag_invalid":
+        return hint(str(found["ctx"]["tag"]), FIELDS)
+    near = _meant(found, fields) if found["type"] == "extra_forbidden" else None
+    return "" if near is None else f"; did you mean {near}?"
+
+
+def _meant(found: ErrorDetails, fields: Collection[str]) -> str | None:
+    """The field of ours that an unknown one probably stands for."""
+    *within, name = map(str, found["loc"])
+    known = fields or (PARTS.get(within[1], ()) if len(within) > 1 else FIELDS[within[0]])
+    return meant(name, known)
 
 
 def _first(errors: list[ErrorDetails]) -> ErrorDetails:

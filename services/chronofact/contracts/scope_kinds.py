@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
 from chronofact.runtime.resources import schema_path
 
@@ -89,8 +90,10 @@ class ScopeKinds:
         if kind is None:
             if _NAME.fullmatch(name) is None:
                 raise Rejected("scope_malformed", "scope is written kind:key, like repo:acme/web", field="scope")
-            known = ", ".join(self.names())
-            raise Rejected("scope_kind_unknown", f"the kind of scope is not known; known are {known}", field="scope")
+            known, near = ", ".join(self.names()), hint(name, self._kinds)
+            raise Rejected(
+                "scope_kind_unknown", f"the kind of scope is not known; known are {known}{near}", field="scope"
+            )
         if not colon:
             key = kind.default or ""
         _check_characters(key)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from chronofact.contracts.fact_keys import check_key
+from chronofact.contracts.meant import hint
 from chronofact.contracts.position import Position
 from chronofact.contracts.reading import Scopes
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope, ScopeKinds, covers
@@ -88,7 +89,7 @@ class Asking:
         """
         if not fields.keys() <= _FIELDS:
             unknown = next(name for name in fields if name not in _FIELDS)
-            raise Rejected("field_unknown", "no query has such a field", field=unknown)
+            raise Rejected("field_unknown", f"no query has such a field{hint(unknown, _FIELDS)}", field=unknown)
         chain = fields.get("scope")
         valid_at = self.instant(fields.get("valid_at"), "valid_at")
         return Question(

@@ -9,6 +9,7 @@ import orjson
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
+from chronofact.contracts.meant import hint
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE
 from chronofact.domain.errors import Rejected
 from chronofact.reader.questions import Asking, Question, Wait, wait_of, whole_number
@@ -33,7 +34,8 @@ def parameters(
     for name, text in query.multi_items():
         if name not in known and name not in _READING:
             allowed = ", ".join(sorted(known | _READING))
-            raise Rejected("parameter_unknown", f"this call has the parameters {allowed}", field=name)
+            near = hint(name, known | _READING)
+            raise Rejected("parameter_unknown", f"this call has the parameters {allowed}{near}", field=name)
         if name in found and name not in repeats:
             raise Rejected("parameter_malformed", f"{name} is given twice", field=name)
         found[name] = text
@@ -107,7 +109,9 @@ def batch_of(raw: bytes) -> tuple[list[Any], Wait]:
         raise _not_json(raw) from None
     if isinstance(found, dict):
         if unknown := found.keys() - _BODY_FIELDS:
-            raise Rejected("field_unknown", "the body has queries, after and wait_ms", field=min(unknown))
+            field = min(unknown)
+            near = hint(field, _BODY_FIELDS)
+            raise Rejected("field_unknown", f"the body has queries, after and wait_ms{near}", field=field)
         wait = wait_of(found.get("after"), found.get("wait_ms"))
         queries = found.get("queries")
     else:

@@ -10,6 +10,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from chronofact.contracts.checking import CheckWanted, Divergence, Run
+from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant, instant_of
 from chronofact.reconciler.service import Reconciler, new_seed
@@ -116,9 +117,10 @@ def wanted_of(body: Mapping[str, Any], projection: str) -> CheckWanted:
     Raises:
         Rejected: ``field_unknown``, ``field_type``.
     """
-    unknown = sorted(body.keys() - {"log", "adjudicated", "past", "seed"})
+    known = ("log", "adjudicated", "past", "seed")
+    unknown = sorted(body.keys() - set(known))
     if unknown:
-        raise Rejected("field_unknown", "not a field of a check", field=unknown[0])
+        raise Rejected("field_unknown", f"not a field of a check{hint(unknown[0], known)}", field=unknown[0])
     for name in ("log", "adjudicated"):
         if not isinstance(body.get(name, True), bool):
             raise Rejected("field_type", f"{name} is true or false", field=name)
@@ -228,7 +230,9 @@ def _only(request: Request, known: frozenset[str]) -> None:
     names = [name for name, _ in request.query_params.multi_items()]
     for name in names:
         if name not in known or names.count(name) > 1:
-            raise Rejected("parameter_unknown", "this call has no such parameter, or has it once", field=name)
+            raise Rejected(
+                "parameter_unknown", f"this call has no such parameter, or has it once{hint(name, known)}", field=name
+            )
 
 
 def _number(request: Request, name: str, default: int, least: int, most: int) -> int:

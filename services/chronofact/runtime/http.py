@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -10,7 +10,9 @@ import orjson
 import structlog
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
+from chronofact.contracts.addresses import meant_address
 from chronofact.contracts.error_codes import status_of
 from chronofact.contracts.refusals import sayable
 from chronofact.domain.errors import Rejected
@@ -23,10 +25,7 @@ from chronofact.runtime.metrics import Metrics
 RETRY_AFTER_S: Final = "1"
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
-_HTTP_MESSAGES: Final = {
-    "not_found": "no such address; /docs lists them",
-    "method_not_allowed": "the address takes another method; /docs lists them",
-}
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def create_app(service: str, summary: str, *, health: Health, metrics: Metrics) -> FastAPI:
@@ -34,6 +33,7 @@ def create_app(service: str, summary: str, *, health: Health, metrics: Metrics) 
     app = FastAPI(
         title=f"Chronofact {service}", summary=summary, version=version("chronofact"), docs_url=None, redoc_url=None
     )
+    app.state.service = service
     app.add_exception_handler(Rejected, _on_rejected)
     app.add_exception_handler(Transient, _on_away)
     app.add_exception_handler(Unfit, _on_away)
@@ -108,11 +108,39 @@ async def _on_away(_request: Request, error: Exception) -> Response:
     return error_response(Rejected(error.code, str(error)))
 
 
-async def _on_http(_request: Request, error: Exception) -> Response:
+async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     code = _HTTP_CODES.get(error.status_code, "parameter_malformed")
-    body = {"error": error_body(Rejected(code, _HTTP_MESSAGES.get(code, "the request is not of its form")))}
-    return json_response(body, status=error.status_code, headers=error.headers)
+    headers = dict(error.headers or {})
+    message = "the request is not of its form"
+    if code == "not_found":
+        message = _no_such_address(request)
+    elif code == "method_not_allowed":
+        allowed = _methods_at(request)
+        headers["Allow"] = ", ".join(allowed)
+        message = _other_method(request, allowed)
+    return json_response({"error": error_body(Rejected(code, message))}, status=error.status_code, headers=headers)
+
+
+def _no_such_address(request: Request) -> str:
+    service = request.app.state.service
+    found = meant_address(service, request.method, request.url.path)
+    if found is None:
+        return "no such address; /docs lists them"
+    whose = "" if found.service == service else f" of the {found.service}"
+    return f"no such address; did you mean {found}{whose}? /docs lists them"
+
+
+def _other_method(request: Request, allowed: Sequence[str]) -> str:
+    writes = request.app.state.service == "reader" and request.method not in _READS
+    more = "facts are said by POST /v1/events of the writer" if writes else "/docs lists them"
+    return f"the address takes {' and '.join(allowed)}; {more}"
+
+
+def _methods_at(request: Request) -> list[str]:
+    """What the address takes, by whichever route."""
+    at = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in at for method in getattr(route, "methods", None) or ()})
 
 
 async def _on_fault(_request: Request, error: Exception) -> Response:

@@ -69,7 +69,7 @@ def _command(raw: bytearray) -> DropCommand:
     try:
         return DropCommand.model_validate(found)
     except ValidationError as error:
-        raise refusal_of(error, is_tagged=False) from None
+        raise refusal_of(error, fields=tuple(DropCommand.model_fields)) from None
 
 
 def add_drops(app: FastAPI, drops: Drops) -> None:

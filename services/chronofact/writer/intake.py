@@ -12,6 +12,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, QueryParams
 from starlette.requests import ClientDisconnect
 
+from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
 
 JSON: Final = "application/json"
@@ -94,8 +95,9 @@ def is_dry_run(query: QueryParams) -> bool:
     Raises:
         Rejected: ``parameter_unknown``, ``parameter_malformed``.
     """
-    if set(query) - {"dry_run"}:
-        raise Rejected("parameter_unknown", "this call has the parameter dry_run only")
+    if unknown := set(query) - {"dry_run"}:
+        near = hint(min(unknown), ("dry_run",))
+        raise Rejected("parameter_unknown", f"this call has the parameter dry_run only{near}", field=min(unknown))
     said = query.getlist("dry_run") or ["false"]
     if len(said) > 1:
         raise Rejected("parameter_malformed", "dry_run is given twice", field="dry_run")
