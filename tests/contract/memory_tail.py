@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from chronofact.contracts.tail import Stretch, Tail, TailMessage
+from chronofact.contracts.tail import Stretch, Tail, TailBounds, TailMessage
 from chronofact.kafka.partitioning import partition_of
 from chronofact.runtime.failures import Transient, Unfit
 from tests.contract.memory_log import MemoryTopic
@@ -24,14 +24,14 @@ class MemoryTail:
     def partition_of(self, fact_id: bytes) -> int:
         return partition_of(fact_id, self.partitions)
 
-    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], *, messages_max: int, timeout_s: float) -> Tail:
+    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> Tail:
         self.reads += 1
         if self.failures:
             raise self.failures.pop(0)
         found: list[TailMessage] = []
         reached = {one.partition: one.start for one in wanted}
         ended = set()
-        left = messages_max
+        left = bounds.scanned_max
         for partition, start, _ in wanted:
             messages = self.topic.partitions[partition]
             if not self.topic.low[partition] <= start <= len(messages):
@@ -43,7 +43,10 @@ class MemoryTail:
                 ended.add(partition)
             found += [TailMessage(*one) for one in part if one.key in keys]
         starts = {one.partition: one.start for one in wanted}
-        return Tail(self.topic.topic_id, found, starts, reached, frozenset(ended), messages_max - left)
+        size = sum(len(one.value) for one in found)
+        is_cut = not left or len(found) > bounds.found_max or size > bounds.bytes_max
+        scanned = bounds.scanned_max - left
+        return Tail(self.topic.topic_id, found, starts, reached, frozenset(ended), scanned, is_cut)
 
     def close(self) -> None:
         pass

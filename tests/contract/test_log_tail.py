@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from chronofact.contracts.tail import Stretch, Tail
+from chronofact.contracts.tail import Stretch, Tail, TailBounds
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin, create_topics
 from chronofact.kafka.tail import TopicTail
@@ -21,7 +21,7 @@ from tests.contract.memory_tail import MemoryTail
 from tests.integration.projecting import append
 from tests.integration.saying import Fact, Said
 
-ALL = 1_000_000
+ALL = 1_000_000_000
 ADA, BOB = Fact("ada"), Fact("bob", "likes")
 ELSEWHERE = next(fact for n in range(100) if (fact := Fact(f"other {n}")).partition != ADA.partition)
 BESIDE = next(fact for n in range(1_000) if (fact := Fact(f"beside {n}")).partition == ADA.partition)
@@ -48,8 +48,8 @@ def played(request: pytest.FixtureRequest) -> Iterator[Played]:
     tail.close()
 
 
-def read(tail: LogTail, *wanted: Stretch, keys: set[bytes], messages_max: int = ALL) -> Tail:
-    return tail.read(wanted, keys, messages_max=messages_max, timeout_s=10)
+def read(tail: LogTail, *wanted: Stretch, keys: set[bytes], **bounds: int) -> Tail:
+    return tail.read(wanted, keys, TailBounds(*(ALL, ALL, ALL), timeout_s=10)._replace(**bounds))
 
 
 def said(fact: Fact, count: int, *, since: int = 0) -> list[Said]:
@@ -88,11 +88,21 @@ def test_one_reading_after_the_other_sees_what_came_between(played: Played) -> N
 
 def test_a_reading_is_bounded_by_what_it_looks_at(played: Played) -> None:
     played.append([*said(BESIDE, 3_000), *said(ADA, 1)])
-    found = read(played.tail, Stretch(ADA.partition, 0, 3_001), keys={ADA.fact_id}, messages_max=1_000)
+    found = read(played.tail, Stretch(ADA.partition, 0, 3_001), keys={ADA.fact_id}, scanned_max=1_000)
     assert found.scanned < 3_001
     assert not found.messages
     assert found.next_offsets[ADA.partition] == found.scanned
     assert not found.ended
+    assert found.is_cut
+
+
+@pytest.mark.parametrize("bound", ["found_max", "bytes_max"])
+def test_a_reading_is_bounded_by_what_it_finds(played: Played, bound: str) -> None:
+    played.append([*said(ADA, 4_000), *said(BESIDE, 4_000)])
+    found = read(played.tail, Stretch(ADA.partition, 0, 8_000), keys={ADA.fact_id}, **{bound: 100})
+    assert found.is_cut
+    whole = read(played.tail, Stretch(ADA.partition, 0, 8_000), keys={BESIDE.fact_id})
+    assert (len(whole.messages), whole.is_cut) == (4_000, False)
 
 
 def test_a_log_that_ends_early_says_so(played: Played) -> None:
@@ -135,7 +145,7 @@ def test_a_topic_that_is_gone_or_new_is_known(kafka: str, topic_name: str) -> No
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.delete_topics([topic_name])[topic_name].result(10)
     with pytest.raises((Unfit, Transient)):
-        tail.read([Stretch(ADA.partition, 0, 3)], {ADA.fact_id}, messages_max=ALL, timeout_s=2)
+        tail.read([Stretch(ADA.partition, 0, 3)], {ADA.fact_id}, TailBounds(ALL, ALL, ALL, 2))
     create_topics(kafka, topic_name)
     append(kafka, topic_name, said(ADA, 3))
     deadline = time.monotonic() + 30
@@ -153,7 +163,7 @@ def test_a_broker_that_is_away_is_named_at_once() -> None:
     tail = TopicTail("127.0.0.1:1", facts_topic("test.facts"), kept_max=1)
     started = time.monotonic()
     with pytest.raises(Transient) as failure:
-        tail.read([Stretch(0, 0, 1)], {b"k"}, messages_max=ALL, timeout_s=5)
+        tail.read([Stretch(0, 0, 1)], {b"k"}, TailBounds(ALL, ALL, ALL, 5))
     assert failure.value.code == "kafka_unreachable"
     assert time.monotonic() - started < 2
     tail.close()

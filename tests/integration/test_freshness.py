@@ -15,7 +15,7 @@ import pytest
 from chronofact.contracts.codec import FactEvent, encode_event
 from chronofact.contracts.payload import payload_of
 from chronofact.contracts.position import Position
-from chronofact.contracts.tail import Stretch, Tail
+from chronofact.contracts.tail import Stretch, Tail, TailBounds
 from chronofact.domain.events import EventDropped
 from chronofact.domain.identity import event_id_of
 from chronofact.runtime.config import Settings
@@ -201,9 +201,9 @@ class SlowTail:
         self.until = time.monotonic() + 1.5
         world.tail.read = self  # type: ignore[method-assign]
 
-    def __call__(self, wanted: Sequence[Stretch], keys: Collection[bytes], **limits: Any) -> Tail:
+    def __call__(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> Tail:
         time.sleep(max(0.0, self.until - time.monotonic()))
-        return self._read(wanted, keys, **limits)
+        return self._read(wanted, keys, bounds)
 
 
 async def test_many_folds_at_once_take_turns_and_starve_nobody(database: str) -> None:
@@ -256,8 +256,8 @@ async def test_what_is_projected_while_the_tail_is_read_counts_once(world: World
     after = world.say(*(ADA.asserts(n, JULY, source=str(n)) for n in range(6)))
     reads = world.tail.read
 
-    def then_project_some(*given: Any, **limits: Any) -> Tail:
-        found = reads(*given, **limits)
+    def then_project_some(*given: Any) -> Tail:
+        found = reads(*given)
         whole, world.topic.partitions[ADA.partition] = (
             world.topic.partitions[ADA.partition],
             world.topic.partitions[ADA.partition][:3],
@@ -266,7 +266,7 @@ async def test_what_is_projected_while_the_tail_is_read_counts_once(world: World
         world.topic.partitions[ADA.partition] = whole
         return found
 
-    world.tail.read = then_project_some  # type: ignore[method-assign]
+    world.tail.read = then_project_some  # type: ignore[assignment, method-assign]
     body = await read(world, NAMED[1], after=after)
     assert [one["event_seq"] for one in body["events"]] == [1, 2, 3, 4, 5, 6, 7]
     assert body["freshness"]["tail_events"] == 4
@@ -277,13 +277,13 @@ async def test_a_projection_that_went_back_meanwhile_is_not_folded_over_a_gap(wo
     after = world.say(ADA.asserts("pnpm", JULY))
     reads = world.tail.read
 
-    def then_restore(*given: Any, **limits: Any) -> Tail:
-        found = reads(*given, **limits)
+    def then_restore(*given: Any) -> Tail:
+        found = reads(*given)
         with psycopg.connect(database) as connection:
             connection.execute("update chronofact.checkpoint set next_offset = 1 where partition = %s", [ADA.partition])
         return found
 
-    world.tail.read = then_restore  # type: ignore[method-assign]
+    world.tail.read = then_restore  # type: ignore[assignment, method-assign]
     freshness = (await read(world, after=after))["freshness"]
     assert (freshness["stale"], freshness["because"]) == (True, "projection_changed")
 

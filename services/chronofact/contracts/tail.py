@@ -24,6 +24,18 @@ class TailMessage(NamedTuple):
     appended_at: int
 
 
+class TailBounds(NamedTuple):
+    """What one reading may cost."""
+
+    scanned_max: int
+    """Messages of whatever key that are looked at."""
+    found_max: int
+    """Messages of the wanted keys."""
+    bytes_max: int
+    """Bytes of those messages."""
+    timeout_s: float
+
+
 class Tail(NamedTuple):
     """What was read: the messages of the wanted keys, each partition's in offset order."""
 
@@ -36,3 +48,5 @@ class Tail(NamedTuple):
     """The partitions that were read to the end of the log."""
     scanned: int
     """Messages that were looked at, of whatever key."""
+    is_cut: bool
+    """Whether a bound other than time ended it: there is more, also of the wanted keys."""

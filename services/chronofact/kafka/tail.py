@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from chronofact.contracts.tail import Stretch, Tail, TailMessage
+from chronofact.contracts.tail import Stretch, Tail, TailBounds, TailMessage
 from chronofact.contracts.topics import Topic
 from chronofact.kafka.admin import Admin
 from chronofact.kafka.consumer import failure_of
@@ -49,18 +49,17 @@ class TopicTail:
         """Where the events of a fact lie."""
         return partition_of(fact_id, self.partitions)
 
-    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], *, messages_max: int, timeout_s: float) -> Tail:
+    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> Tail:
         """The messages of those keys, each partition from its start to its end as known when the reading began.
 
-        Stops early at ``messages_max`` messages of whatever key, or when the time is over: ``next_offsets`` tells how
-        far it came.
+        Stops early where a bound is met: ``next_offsets`` tells how far it came, ``is_cut`` that it was a bound.
 
         Raises:
             Transient: Kafka can't be reached.
             Unfit: the topic is gone, or lacks the offset to start from.
         """
         with self._reader() as reader:
-            found = reader.read(wanted, keys, messages_max=messages_max, timeout_s=timeout_s)
+            found = reader.read(wanted, keys, bounds)
         # asked after the messages came: they are of this topic, not of one that has taken its name since
         return found._replace(topic_id=self._admin.topic_id(self._topic))
 
@@ -117,10 +116,10 @@ class _Reader:
             }
         )
 
-    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], *, messages_max: int, timeout_s: float) -> Tail:
+    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> Tail:
         """As ``TopicTail.read``, with the topic's id left blank."""
-        scan = _Scan(wanted, keys, messages_max)
-        until = time.monotonic() + timeout_s
+        scan = _Scan(wanted, keys, bounds)
+        until = time.monotonic() + bounds.timeout_s
         self._down = None
         try:
             self._consumer.assign([TopicPartition(self._topic, one.partition, one.start) for one in wanted])
@@ -151,11 +150,11 @@ class _Reader:
 class _Scan:
     """What has been read so far, and whether that is all."""
 
-    def __init__(self, wanted: Sequence[Stretch], keys: Collection[bytes], messages_max: int) -> None:
+    def __init__(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> None:
         self._at_least = {one.partition: one.at_least for one in wanted}
         self._keys = keys
-        self._messages_max = messages_max
-        self._scanned = 0
+        self._bounds = bounds
+        self._scanned = self._bytes = 0
         self._found: list[TailMessage] = []
         self._starts = {one.partition: one.start for one in wanted}
         self._next = dict(self._starts)
@@ -164,7 +163,7 @@ class _Scan:
 
     def goes_on(self) -> bool:
         """Whether something may still come: every partition is read to its end, and an end that is early asked again."""
-        if self._scanned >= self._messages_max:
+        if self._is_cut():
             return False
         now = time.monotonic()
         for partition, at_least in self._at_least.items():
@@ -172,6 +171,12 @@ class _Scan:
             if ended_at is None or (self._next[partition] < at_least and now - ended_at < _GRACE_S):
                 return True
         return False
+
+    def _is_cut(self) -> bool:
+        bounds = self._bounds
+        return (
+            self._scanned >= bounds.scanned_max or len(self._found) > bounds.found_max or self._bytes > bounds.bytes_max
+        )
 
     def take(self, message: Any) -> None:
         """One message, or the news that a partition has ended."""
@@ -185,6 +190,7 @@ class _Scan:
             key = message.key() or b""
             if key in self._keys:
                 value, (_, appended_ms) = message.value() or b"", message.timestamp()
+                self._bytes += len(value)
                 self._found.append(TailMessage(partition, offset, key, value, appended_ms * 1_000))
         elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
             self.has_begun = True
@@ -196,4 +202,5 @@ class _Scan:
     def tail(self) -> Tail:
         """All of it."""
         self._found.sort(key=lambda one: (one.partition, one.offset))
-        return Tail(b"", self._found, self._starts, self._next, frozenset(self._ended), self._scanned)
+        is_cut = self._is_cut()
+        return Tail(b"", self._found, self._starts, self._next, frozenset(self._ended), self._scanned, is_cut)

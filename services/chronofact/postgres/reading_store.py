@@ -34,6 +34,8 @@ from chronofact.runtime.failures import Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
 _POSITION_COLUMNS: Final = 5
+_FEW_EVENTS: Final = 200
+"""So many are read without asking first how large they are."""
 _SLICE: Final = 1_000
 """Answers a statement, so that the event loop is not away for long."""
 
@@ -204,18 +206,19 @@ class PostgresSnapshot(PageReads):
         rows = await self._all("claims_of_fact", fact_no=fact_no, version_nos=Int8Array.of(version_nos))
         return {number: (version_id, value) for number, version_id, value in rows}
 
-    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int) -> list[StoredHistory] | None:
+    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int, bytes_max: int) -> list[StoredHistory] | None:
         """Those of the facts that are known, of any tenant, with all their events; None: more than so many."""
         heads = await self._all("stored_facts", fact_ids=UuidArray.of(fact_ids))
         found = {row[2]: StoredHistory(UUID(row[0]).bytes, UUID(row[1]), FactHead(*row[2:]), []) for row in heads}
-        if sum(one.head.event_seq for one in found.values()) > events_max:
+        fact_nos = Int8Array.of(list(found))
+        count = sum(one.head.event_seq for one in found.values())
+        if count > events_max:
             return None
-        if found:
-            for fact_no, event_id, kind, recorded_at, payload in await self._all(
-                "stored_events", fact_nos=Int8Array.of(list(found))
-            ):
-                event = StoredEvent(bytes.fromhex(event_id), kind, recorded_at, payload.encode())
-                found[fact_no].events.append(event)
+        if count > _FEW_EVENTS and (await self._all("stored_size", fact_nos=fact_nos))[0][0] > bytes_max:
+            return None
+        for line in await self._all("stored_events", fact_nos=fact_nos) if found else ():
+            fact_no, event_id, kind, recorded_at, payload = line
+            found[fact_no].events.append(StoredEvent(bytes.fromhex(event_id), kind, recorded_at, payload.encode()))
         return list(found.values())
 
     async def parked_of(self, fact_ids: Sequence[bytes]) -> list[TailMessage]:

@@ -120,6 +120,7 @@ def tail_limits(settings: Settings) -> TailLimits:
     return TailLimits(
         scan_messages_max=settings.tail_scan_messages_max,
         stored_events_max=settings.tail_stored_events_max,
+        bytes_max=settings.tail_bytes_max,
         reads_max=settings.tail_reads_max,
         queue_ms=settings.tail_queue_ms,
         timeout_ms=settings.tail_timeout_ms,

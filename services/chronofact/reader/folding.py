@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from chronofact.contracts.position import Position
-from chronofact.contracts.reading import FactHead, Standing
-from chronofact.contracts.tail import Stretch, Tail
+from chronofact.contracts.reading import FactHead, Standing, StoredHistory
+from chronofact.contracts.tail import Stretch, Tail, TailBounds
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event
 from chronofact.reader.answers import Body
@@ -47,7 +47,9 @@ class TailLimits:
     """Messages of whatever fact that one read looks at."""
     stored_events_max: int = 20_000
     """Stored events of the named facts, folded again below the unread ones."""
-    work_max: int = 4_000_000
+    bytes_max: int = 32 * 2**20
+    """Bytes of the unread events, and of the stored ones."""
+    work_max: int = 1_000_000
     """Answers times events that one read may take."""
     reads_max: int = 4
     """Reads that fold at once; the others wait."""
@@ -98,7 +100,7 @@ class Reading:
         """
         held = await self.snapshot.held(list(fact_ids)) if self.snapshot.standing.holds else {}
         rest = [one for one in fact_ids if one not in self._facts]
-        stored = await self.snapshot.stored(rest, events_max=self._limits.stored_events_max) if rest else []
+        stored = await stored_of(self.snapshot, rest, self._limits) if rest else []
         if stored is None:
             raise Rejected(
                 HISTORY_TOO_LONG,
@@ -277,16 +279,17 @@ class Folding:
 
     def _blocking_read(self, wanted: Sequence[Stretch], job: _Job) -> Tail:
         limits = self._limits
-        return self._tail.read(
-            wanted, job.keys, messages_max=limits.scan_messages_max, timeout_s=limits.timeout_ms / 1_000
+        bounds = TailBounds(
+            limits.scan_messages_max, limits.events_max, limits.bytes_max, timeout_s=limits.timeout_ms / 1_000
         )
+        return self._tail.read(wanted, job.keys, bounds)
 
     def _judged(self, tail: Tail, wanted: Sequence[Stretch]) -> Tail | str:
         short = [one for one in wanted if tail.next_offsets[one.partition] < one.at_least]
         if any(one.partition in tail.ended for one in short):
             raise beyond_log()
         if short:
-            return TAIL_TOO_LONG if tail.scanned >= self._limits.scan_messages_max else TAIL_TOO_SLOW
+            return TAIL_TOO_LONG if tail.is_cut else TAIL_TOO_SLOW
         return TAIL_TOO_LONG if len(tail.messages) > self._limits.events_max else tail
 
     async def _fold(self, job: _Job, snapshot: Snapshot, tail: Tail) -> Reading | str:
@@ -307,7 +310,7 @@ class Folding:
         held: Mapping[bytes, int] = {}
         if messages:
             keys = list({one.key for one in messages})
-            stored = await snapshot.stored(keys, events_max=self._limits.stored_events_max)
+            stored = await stored_of(snapshot, keys, self._limits)
             if stored is None:
                 return HISTORY_TOO_LONG
             parked = await snapshot.parked_of(keys) if standing.holds else []
@@ -322,6 +325,13 @@ class Folding:
         freshness = freshness_body(whole, self._watch, tail_events=tail_events)
         over = cast(Snapshot, FoldedSnapshot(snapshot, whole, facts, held, self._executor))
         return Reading(over, freshness, facts, self._executor, self._limits)
+
+
+async def stored_of(
+    snapshot: Snapshot, fact_ids: Sequence[bytes], limits: TailLimits
+) -> Sequence[StoredHistory] | None:
+    """The facts' stored events; None where they are too many."""
+    return await snapshot.stored(fact_ids, events_max=limits.stored_events_max, bytes_max=limits.bytes_max)
 
 
 class _Job:

@@ -26,7 +26,7 @@ from chronofact.contracts.reading import (
     WantedClaim,
     Watermarks,
 )
-from chronofact.contracts.tail import Stretch, Tail, TailMessage
+from chronofact.contracts.tail import Stretch, Tail, TailBounds, TailMessage
 
 
 class Snapshot(Protocol):
@@ -86,7 +86,7 @@ class Snapshot(Protocol):
         """Id and value of some of a fact's versions, by number."""
         ...
 
-    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int) -> list[StoredHistory] | None:
+    async def stored(self, fact_ids: Sequence[bytes], *, events_max: int, bytes_max: int) -> list[StoredHistory] | None:
         """Those of the facts that are known, of any tenant, with all their events; None: more than so many."""
         ...
 
@@ -137,11 +137,10 @@ class LogTail(Protocol):
         """Where the events of a fact lie."""
         ...
 
-    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], *, messages_max: int, timeout_s: float) -> Tail:
+    def read(self, wanted: Sequence[Stretch], keys: Collection[bytes], bounds: TailBounds) -> Tail:
         """The messages of those keys, each partition from its start to its end as known when the reading began.
 
-        Stops early at ``messages_max`` messages of whatever key, or when the time is over: ``next_offsets`` tells how
-        far it came.
+        Stops early where a bound is met: ``next_offsets`` tells how far it came, ``is_cut`` that it was a bound.
 
         Raises:
             Transient: Kafka can't be reached.

@@ -95,6 +95,9 @@ class Settings(BaseSettings):
     tail_stored_events_max: Count = Field(
         20_000, description="Stored events of the named facts that one read folds again below the unread ones."
     )
+    tail_bytes_max: Count = Field(
+        32 * 2**20, description="Bytes of the unread events, and of the stored ones, that one read folds."
+    )
     tail_reads_max: Count = Field(4, le=8, description="Reads that fold the unread tail at once.")
     tail_queue_ms: Count = Field(500, le=30_000, description="How long a read waits for its turn to fold.")
     tail_timeout_ms: Count = Field(1_000, le=30_000, description="How long Kafka may take to send the unread tail.")
