@@ -1,6 +1,6 @@
 import pytest
 
-from chronofact.projector.parking import PARKED_ROW_MAX, WINDOW_EVENTS, ParkingLimit, ParkingMeter
+from chronofact.projector.parking import PARKED_ROW_MAX, WINDOW_EVENTS, ParkingLimit, ParkingLimits, ParkingMeter
 
 
 def test_fifty_in_a_row_are_too_many() -> None:
@@ -55,3 +55,33 @@ def test_a_copy_is_independent() -> None:
     for offset in range(PARKED_ROW_MAX - 1):
         twin.park(0, offset)
     meter.park(0, 0)
+
+
+def test_what_is_released_or_dropped_does_not_count_any_more() -> None:
+    meter = ParkingMeter()
+    for number in range(99):
+        meter.park(0, number * 100)
+        meter.applied()
+    for number in range(50):
+        meter.forget(number * 100)
+    meter.forget(123_456)
+    for number in range(99, 100 + 49):
+        meter.park(0, 9_900 + (number - 99))
+        meter.applied()
+
+
+def test_a_row_that_an_operator_broke_up_begins_anew() -> None:
+    meter = ParkingMeter()
+    for offset in range(PARKED_ROW_MAX - 1):
+        meter.park(0, offset)
+    meter.forget(7)
+    meter.park(0, PARKED_ROW_MAX)
+
+
+def test_an_operator_may_raise_the_limits() -> None:
+    meter = ParkingMeter(limits=ParkingLimits(share_max=0.5, row_max=1_000))
+    twin = meter.copy()
+    for offset in range(999):
+        twin.park(0, offset)
+    with pytest.raises(ParkingLimit):
+        twin.park(0, 999)
