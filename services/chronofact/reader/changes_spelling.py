@@ -1,4 +1,4 @@
-"""A changed answer as its listeners see it (docs/reference/changes.md)."""
+"""A changed answer as its listeners see it (docs/changes.md)."""
 
 from __future__ import annotations
 
