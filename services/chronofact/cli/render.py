@@ -106,8 +106,13 @@ def answer_table(answer: Answer) -> Table:
 
 def freshness(fresh: Freshness) -> Text:
     """How far behind the log an answer was."""
-    text = f"projection {fresh.projection}, {fresh.lag_events:,} events behind"
-    return Text(text + (", STALE" if fresh.stale else ""), style="bold red" if fresh.stale else "")
+    behind = "an unknown number of" if fresh.lag_events is None else f"{fresh.lag_events:,}"
+    text = f"projection {fresh.projection}, {behind} events behind"
+    if fresh.tail_events:
+        text += f", {fresh.tail_events:,} read from the log itself"
+    if fresh.stale:
+        return Text(f"{text}, STALE ({fresh.because or 'behind'})", style="bold red")
+    return Text(text)
 
 
 def _claim_line(version_id: Any, value: Any, during: During | None, source_id: str | None) -> Text:

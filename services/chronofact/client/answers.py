@@ -29,9 +29,16 @@ class Freshness:
     projection: str
     rule: int
     position: str | None
-    lag_events: int
+    lag_events: int | None
+    """None: nobody knows, since the log can't be asked."""
     lag_s: float
     stale: bool
+    because: str | None = None
+    """Why it is stale, by name."""
+    tail_events: int | None = None
+    """How many events the projection had not read yet, where those were folded over it."""
+    held: int = 0
+    """Messages of the fact that are parked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,15 @@ def fact_of(body: Mapping[str, Any]) -> Fact:
 def freshness_of(body: Mapping[str, Any]) -> Freshness:
     """How fresh an answer is."""
     return Freshness(
-        body["projection"], body["rule"], body.get("position"), body["lag_events"], body["lag_s"], body["stale"]
+        body["projection"],
+        body["rule"],
+        body.get("position"),
+        body["lag_events"],
+        body["lag_s"],
+        body["stale"],
+        body.get("because"),
+        body.get("tail_events"),
+        body.get("held", 0),
     )
 
 
