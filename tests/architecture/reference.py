@@ -67,7 +67,7 @@ def metrics_page() -> str:
         (f"`{one.name}`", one.kind, ", ".join(one.services), ", ".join(f"`{name}`" for name in one.labels), one.reason)
         for one in METRICS
     ]
-    intro = "Every metric there is, at `/metrics` of the service. Labels never hold a tenant, subject, key or value."
+    intro = "Every metric there is, at `/metrics` of the service. Labels never hold a subject, key or value, and a tenant only as `tenant`."
     return page("Metrics", intro, table(("metric", "kind", "service", "labels", "why it exists"), lines))
 
 

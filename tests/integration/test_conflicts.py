@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -17,7 +17,9 @@ from chronofact.domain.events import (
     RelationDeclared,
     Verdict,
 )
+from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.domain.interval import parse_instant
+from chronofact.postgres.conflict_counts import ConflictCounts
 from tests.integration.reading import NOW, ScopedFact, World, ids_of, world_on
 from tests.integration.saying import Fact, Said
 
@@ -215,3 +217,24 @@ async def test_the_conflict_of_a_held_fact_says_how_much_is_parked(world: World)
     world.project()
     (edge,) = await edges(world)
     assert edge["held"] == 1
+
+
+# -- metrics
+
+
+async def test_open_conflicts_are_counted_by_tenant(world: World, database: str) -> None:
+    acme = uuid4()
+    for tenant, subjects in ((acme, ("ada",)), (DEVELOPMENT_TENANT, ("bob", "cleo"))):
+        for number, subject in enumerate(subjects):
+            fact = Fact(subject, tenant=tenant)
+            world.tell(*(fact.asserts(one, JUNE) for one in "abc"[: 2 + number]), appended_at=NOW + number * SECOND)
+    settled = Fact("dora")
+    pair = [settled.asserts(one, JUNE) for one in "ab"]
+    world.tell(*pair, decides(settled, pair, None))
+    found = {one.tenant_id: one for one in ConflictCounts(database).count()}
+    assert {one: (counted.conflicts, counted.facts) for one, counted in found.items()} == {
+        str(acme): (1, 1),
+        str(DEVELOPMENT_TENANT): (4, 2),
+    }
+    ages = [one["age_s"] for one in await edges(world, relation="OPEN")]
+    assert found[str(DEVELOPMENT_TENANT)].oldest_s == pytest.approx(max(ages), abs=60)

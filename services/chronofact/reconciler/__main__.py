@@ -15,7 +15,9 @@ from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
+from chronofact.postgres.conflict_counts import ConflictCounts
 from chronofact.reconciler.check import Checker
+from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
 from chronofact.reconciler.jobs import Job, repeat
 from chronofact.reconciler.ports import Checks, Log
@@ -52,7 +54,8 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     checker = Checker(checks, log_of(settings), workers=settings.check_workers)
     reconciler = Reconciler(checks, lambda: checker, metrics)
     app = build_app(settings, reconciler, credentials, health=health, metrics=metrics)
-    jobs = jobs_of(settings, reconciler, checks, health)
+    counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
+    jobs = [*jobs_of(settings, reconciler, checks, health), Job("conflicts", counted.count, counted.pause_s)]
     with stop_loop_on_signals() as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
         await serve(

@@ -1,4 +1,4 @@
-"""The closed list of metrics, each with the reason it exists; labels never hold a tenant, subject, key or value."""
+"""The closed list of metrics, each with the reason it exists; labels hold no subject, key or value, a tenant where it says so."""
 
 from __future__ import annotations
 
@@ -195,6 +195,27 @@ METRICS: Final = (
         "gauge",
         ("reconciler",),
         "When the last check finished, since 1970: alerts watch its age.",
+    ),
+    Metric(
+        "chronofact_conflicts_open",
+        "gauge",
+        ("reconciler",),
+        "Pairs of versions in conflict that nobody has settled, of the 50 tenants with the most; the rest is `other`.",
+        labels=("tenant",),
+    ),
+    Metric(
+        "chronofact_conflicts_open_facts",
+        "gauge",
+        ("reconciler",),
+        "Facts with such a pair: what no prompt is told until somebody decides.",
+        labels=("tenant",),
+    ),
+    Metric(
+        "chronofact_conflicts_oldest_seconds",
+        "gauge",
+        ("reconciler",),
+        "Age of the oldest such pair: whether anybody settles them at all.",
+        labels=("tenant",),
     ),
 )
 
