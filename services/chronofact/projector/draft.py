@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from chronofact.contracts.codec import FactEvent, decode_event
+from chronofact.contracts.codec import FactEvent
+from chronofact.contracts.counting import KEY_BYTES, check_identity, event_in, recorded_at_of
 from chronofact.contracts.payload import happening_of
 from chronofact.contracts.projection import (
     HELD,
@@ -22,14 +23,12 @@ from chronofact.contracts.verifying import check_content, check_event_id, checke
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, Happening
 from chronofact.domain.history import History
-from chronofact.domain.identity import derived_id
 from chronofact.projector.cache import Slot
 from chronofact.projector.lines import FirstSights, add_event, add_outcome, add_saying
 from chronofact.projector.parking import ParkingMeter
 from chronofact.projector.ports import Applied, Message
 from chronofact.runtime.failures import Corruption, Fenced
 
-ID_BYTES: Final = 16
 _BEHIND: Final = "an earlier message of its fact is parked"
 Place: TypeAlias = "tuple[int, int]"
 """A partition and an offset in it."""
@@ -112,11 +111,7 @@ class Draft:
     def _decode(self, message: Message) -> FactEvent:
         if self._culprits and (known := self._culprits.get((message.partition, message.offset))) is not None:
             raise known
-        if len(message.key) != ID_BYTES:
-            raise Rejected("message_key_malformed", "the message key is not the 16 bytes of a fact's id")
-        if not message.value:
-            raise Rejected("value_missing", "the message has no value")
-        return decode_event(message.value)
+        return event_in(message.key, message.value)
 
     def fold(self) -> None:
         """Fold the readable events in offset order."""
@@ -221,8 +216,8 @@ class Draft:
         """
         fact_id = message.key
         slot = self.slots.get(fact_id)
-        if (slot is None or slot.identity != event.identity) and derived_id(b"fact", event.identity) != fact_id:
-            raise Rejected("identity_mismatch", "the message key is not the id of the event's identity")
+        if slot is None or slot.identity != event.identity:
+            check_identity(fact_id, event)
         check_event_id(fact_id, event)
         if slot is not None and slot.history.knows(event.event_id):
             self.result.already_applied += 1
@@ -242,9 +237,7 @@ class Draft:
         return slot
 
     def _fold_one(self, message: Message, event: FactEvent, what: Happening, slot: Slot) -> None:
-        recorded_at = message.appended_at
-        if event.import_time is not None and event.import_time < recorded_at:
-            recorded_at = event.import_time
+        recorded_at = recorded_at_of(message.appended_at, event)
         try:
             change = slot.history.apply(Event(event.event_id, what, recorded_at))
         except Rejected as rejected:
@@ -290,4 +283,4 @@ class Draft:
 
 
 def _fact_id(key: bytes) -> bytes | None:
-    return key if len(key) == ID_BYTES else None
+    return key if len(key) == KEY_BYTES else None

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import assert_never
 
 from chronofact.contracts.codec import FactEvent, identity_of
+from chronofact.contracts.counting import versions_named
 from chronofact.contracts.projection import (
     ConflictLine,
     DecisionLine,
@@ -51,7 +52,7 @@ def add_event(lines: Lines, slot: Slot, message: Message, event: FactEvent, what
             event.event_id,
             change.recorded_at,
             event.kind,
-            _named(what),
+            versions_named(what),
             event.payload,
             sha256(event.payload).digest(),
             message.partition,
@@ -152,27 +153,6 @@ def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:
         lines.heads.append(head)
     else:
         lines.facts.append(_fact_line(slot, head))
-
-
-def _named(what: Happening) -> tuple[bytes, ...]:
-    """The versions that an event names, as said."""
-    match what:
-        case FactAsserted():
-            if not what.supersedes:
-                return (what.version_id,)
-            return (what.version_id, *(stated.version_id for stated in what.supersedes))
-        case FactSuperseded():
-            return (what.new_version_id, what.old_version_id)
-        case ConflictResolved() | RelationDeclared():
-            return (what.left_version_id, what.right_version_id)
-        case FactRevoked():
-            return () if what.version_id is None else (what.version_id,)
-        case FactActivated() | FactEnded() | RelationsChecked():
-            return (what.version_id,)
-        case EventDropped():
-            return ()
-        case _:
-            assert_never(what)
 
 
 def _fact_line(slot: Slot, head: Head) -> FactLine:
