@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from io import BytesIO
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import orjson
@@ -17,6 +18,8 @@ from chronofact.runtime.resources import schema_path
 
 VERSIONS: Final = ("fact_event.v1.avsc",)
 """Every schema that the log may hold, oldest first; the last one is written."""
+
+T = TypeVar("T")
 
 _MARKER: Final = b"\xc3\x01"
 _HEADER_BYTES: Final = 10
@@ -40,6 +43,8 @@ _KINDS: Final = {
         )
     )
 }
+
+_KIND_OF: Final = {spelled: kind for kind, spelled in _KINDS.items()}
 
 
 class FactEvent(NamedTuple):
@@ -130,6 +135,87 @@ def decode_event(data: bytes) -> FactEvent:
         Rejected: ``event_undecodable``, for a reason that names no content.
     """
     codec = _codec()
+    if data[:_HEADER_BYTES] == codec.header and (found := _decoded_plainly(data)) is not None:
+        return found
+    return _decoded_exactly(codec, data)
+
+
+def _decoded_plainly(data: bytes) -> FactEvent | None:
+    """Spelled by hand as our own producers write it, in half the time; None leaves it to fastavro to judge."""
+    try:
+        kind = _KIND_OF[data[_KIND_AT]]
+        identity, at = _sized(data, 27)
+        label, at = _optional(data, at, _sized)
+        payload, at = _sized(data, at)
+        derived, at = _optional(data, at, _sized)
+        version_id, at = _fixed(data, at, 16)
+        value_hash, at = _fixed(data, at, 32)
+        source_hash, at = _fixed(data, at, 32)
+        import_time, at = _optional(data, at, _number)
+        trace, at = _optional(data, at, _sized)
+        if at != len(data):
+            return None
+        return FactEvent(
+            data[10:26],
+            kind,
+            identity,
+            None if label is None else label.decode(),
+            payload,
+            derived,
+            version_id,
+            value_hash,
+            source_hash,
+            import_time,
+            None if trace is None else trace.decode(),
+        )
+    except (KeyError, IndexError, ValueError):
+        return None
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A zigzag integer of at most 63 bits, and where it ends."""
+    byte = data[at]
+    at += 1
+    number, shift = byte & 0x7F, 7
+    while byte > 0x7F:
+        if shift > 56:
+            raise ValueError
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        shift += 7
+    return (number >> 1) ^ -(number & 1), at
+
+
+def _sized(data: bytes, at: int) -> tuple[bytes, int]:
+    """Bytes behind their length, and where they end, which may lie beyond the end of the data."""
+    size = data[at]
+    if size > 0x7F:
+        size, at = _number(data, at)
+    else:
+        size, at = (size >> 1) ^ -(size & 1), at + 1
+    if size < 0:
+        raise ValueError
+    return data[at : at + size], at + size
+
+
+def _optional(data: bytes, at: int, read: Callable[[bytes, int], tuple[T, int]]) -> tuple[T | None, int]:
+    if data[at] == 0:
+        return None, at + 1
+    if data[at] != 2:
+        raise ValueError
+    return read(data, at + 1)
+
+
+def _fixed(data: bytes, at: int, size: int) -> tuple[bytes | None, int]:
+    if data[at] == 0:
+        return None, at + 1
+    if data[at] != 2:
+        raise ValueError
+    return data[at + 1 : at + 1 + size], at + 1 + size
+
+
+def _decoded_exactly(codec: _Codec, data: bytes) -> FactEvent:
     body = BytesIO(data)
     header = body.read(_HEADER_BYTES)
     try:
