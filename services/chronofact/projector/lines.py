@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import assert_never
 
 from chronofact.contracts.codec import FactEvent, identity_of
 from chronofact.contracts.counting import versions_named
@@ -23,15 +22,11 @@ from chronofact.contracts.projection import (
 )
 from chronofact.domain.events import (
     ConflictResolved,
-    EventDropped,
-    FactActivated,
     FactAsserted,
     FactEnded,
-    FactRevoked,
     FactSuperseded,
     Happening,
     RelationDeclared,
-    RelationsChecked,
 )
 from chronofact.domain.history import Change
 from chronofact.domain.labels import Label
