@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import time
+from typing import Final
 
 import uvloop
 from fastapi import FastAPI
@@ -33,6 +35,8 @@ from chronofact.runtime.logging import configure_logging
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import listening_or_exit, serve
 
+SWITCH_S: Final = 0.0005
+
 
 def main() -> None:
     """Runs the reader until SIGTERM."""
@@ -44,6 +48,8 @@ def main() -> None:
     # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    # a thread that folds gives way to the event loop soon: an ordinary read takes it several times
+    sys.setswitchinterval(SWITCH_S)
     with listening_or_exit("reader"):
         uvloop.run(run(settings, kinds, credentials))
 

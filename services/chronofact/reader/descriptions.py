@@ -26,7 +26,10 @@ _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"type": "integer", "minimum": 1, "maximum": 200_000, "default": 8_000},
         "How many characters (Unicode code points) the text may have; tokens are not counted.",
     ),
-    "after": ({"type": "string"}, "A position that the projection must have passed."),
+    "after": (
+        {"type": "string"},
+        "A position that the answer must not be older than: waited for, else folded from the log, else told as stale.",
+    ),
     "wait_ms": ({"type": "integer", "minimum": 0, "maximum": 30_000, "default": 1_000}, "How long to wait for that."),
 }
 _READING: Final = ("after", "wait_ms")
