@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from chronofact.contracts.position import Position
@@ -270,3 +271,28 @@ async def test_limits_of_zero_and_a_million_name_the_field_and_its_bounds(world:
             error = await world.refusal(there, 400, **{**asked, field: given})
             assert (error["code"], error["field"]) == ("parameter_malformed", field), (path, given)
             assert f"from 1 to {most}" in error["message"]
+
+
+# -- what is too large to draw
+
+
+async def test_a_timeline_of_more_than_500_versions_side_by_side_is_refused_with_the_way_out(
+    world: World, database: str
+) -> None:
+    likes, other = Fact(ADA, "likes"), Fact(ADA, "editor")
+    world.tell(
+        *(likes.asserts(number, JUNE, cardinality=Cardinality.MANY) for number in range(501)), other.asserts("vim")
+    )
+    path = f"/v1/facts/{UUID(bytes=likes.fact_id)}"
+    error = await world.refusal(f"{path}/timeline", 422)
+    assert (error["code"], error["field"]) == ("timeline_too_large", "fact_id")
+    for way in ("/versions", "/events", "/v1/resolve"):
+        assert way in error["message"]
+    assert len(await world.pages(f"{path}/versions", "versions", limit=200)) == 501
+    many = await world.get("/v1/resolve", subject=ADA, key="likes")
+    assert len(many["values"]) == 501
+    with psycopg.connect(database) as connection:
+        drawn = connection.execute(
+            "select fact_key, kind, reason, value_json from chronofact.memory_timeline order by fact_key, kind"
+        ).fetchall()
+    assert drawn == [("editor", "value", None, "vim"), ("likes", "not_drawn", "timeline_too_large", None)]
