@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import product
+from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
-from chronofact.domain.events import Cardinality, ConflictResolved, FactEnded, FactRevoked, FactSuperseded
-from chronofact.domain.interval import parse_instant
+from chronofact.contracts.codec import decode_event
+from chronofact.contracts.payload import happening_of
+from chronofact.domain.events import (
+    Cardinality,
+    ConflictResolved,
+    Event,
+    EventDropped,
+    FactEnded,
+    FactRevoked,
+    FactSuperseded,
+)
+from chronofact.domain.explain import explain
+from chronofact.domain.interval import format_instant, parse_instant
+from tests.integration.genuine import Genuine
 from tests.integration.reading import NOW, ScopedFact, World, ids_of, world_on
 from tests.integration.saying import Fact, Said
+from tests.property.strategies import GRID, PROFILES, random_history
+from tests.property.translate import story
 
 MARCH, JUNE, JULY, AUGUST = (f"2026-{month}-01T00:00:00Z" for month in ("03", "06", "07", "08"))
 
@@ -142,6 +160,38 @@ async def test_unread_events_are_explained_too(world: World) -> None:
     body = await explained(world, valid_at=JULY, after=position, wait_ms=0)
     assert standings(body) == {"npm": "revoked"}
     assert body["freshness"]["stale"] is False
+
+
+async def test_random_histories_are_explained_as_they_resolve(world: World) -> None:
+    histories: dict[str, list[Event]] = {}
+    for profile, number in product(PROFILES, range(5)):
+        subject = f"{profile} {number}"
+        drawn = random_history(Random(f"explained {subject}"), 9, profile)
+        said = [event for event in drawn if not isinstance(event.what, EventDropped)]
+        genuine = Genuine(Fact(subject), said)
+        for event in said:
+            message = genuine.message(event, label=None)
+            world.topic.append([message], appended_at=event.recorded_at)
+            sent = decode_event(message.value)
+            what = happening_of(sent.kind, sent.payload)
+            histories.setdefault(subject, []).append(Event(sent.event_id, what, event.recorded_at))
+    world.project()
+    with capture_logs() as logs:
+        for subject, events in histories.items():
+            rng = Random(subject)
+            times = sorted({event.recorded_at for event in events})
+            for at, as_of in product(rng.sample(GRID, 2), [rng.choice(times), None]):
+                asked = {"valid_at": format_instant(at), **({} if as_of is None else {"as_of": format_instant(as_of)})}
+                body = await explained(world, subject=subject, **asked)
+                told = explain(events, valid_at=at, system_as_of=as_of)
+                assert {one["version_id"]: one["standing"] for one in body["versions"]} == {
+                    str(UUID(bytes=one.version_id)): one.stands.value for one in told.versions
+                }, story(events)
+                assert body["left_out"]["events_count"] == len(told.left_out), story(events)
+                start, end = body["answer"]["valid_during"]
+                assert body["before"] is None or body["before"]["valid_during"][1] == start
+                assert body["after"] is None or body["after"]["valid_during"][0] == end
+    assert [one for one in logs if one["event"] == "explanation_differs"] == []
 
 
 async def test_many_versions_are_counted_and_a_thousand_listed(world: World) -> None:
