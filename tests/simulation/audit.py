@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chronofact.contracts.projection import Lines, Step
+from chronofact.contracts.projection import HELD, Lines, Step
+from tests.simulation.workload import CODES, Planned
 
 
 @dataclass
@@ -19,8 +20,9 @@ class Written:
 
 @dataclass
 class Audit:
-    """Collects what should not be."""
+    """Collects what should not be; ``kinds`` says what each message is."""
 
+    kinds: Mapping[tuple[int, int], Planned]
     epochs: dict[int, tuple[int, str]] = field(default_factory=dict)
     applied: set[tuple[int, int]] = field(default_factory=set)
     parked: set[tuple[int, int]] = field(default_factory=set)
@@ -45,6 +47,11 @@ class Audit:
                 )
         for lines in written.lines:
             self._once(self.applied, "applied", [(line.kafka_partition, line.kafka_offset) for line in lines.events])
+            self.problems += [
+                f"{line.kafka_partition, line.kafka_offset} is parked as {line.code}"
+                for line in lines.parked
+                if line.code not in {HELD, CODES[self.kinds[line.kafka_partition, line.kafka_offset].kind]}
+            ]
             self._once(self.parked, "parked", [(line.kafka_partition, line.kafka_offset) for line in lines.parked])
 
     def _once(self, seen: set[tuple[int, int]], what: str, places: Sequence[tuple[int, int]]) -> None:

@@ -76,5 +76,6 @@ WEATHERS: Final = {
     "crashes": Weather(crash=0.02, kills=4),
     "zombies": Weather(nap=0.02, slow=0.05, rebalances=4),
     "rebalances": Weather(rebalances=12, restarts=3, slow=0.05),
+    "handovers": Weather(database=0.003, log=0.0, crash=0.0, nap=0.001, rebalances=30, kills=0),
     "storm": Weather(database=0.03, log=0.03, crash=0.01, nap=0.01, slow=0.05, rebalances=6, kills=3, terminations=3),
 }

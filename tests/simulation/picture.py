@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from chronofact.contracts.projection import Head
+from chronofact.contracts.projection import HELD, Head
 from tests.contract.memory_store import MemoryStore
 
 Line: TypeAlias = "tuple[Any, ...]"
@@ -73,6 +73,15 @@ def differences(found: Picture, wanted: Picture) -> list[str]:
                 if getattr(a, name) != getattr(b, name)
             ]
     return told
+
+
+def held_behind_nothing(picture: Picture) -> list[str]:
+    """Facts of which the first parked message waits for an earlier one."""
+    first: dict[bytes, Line] = {}
+    for place, line in sorted(picture.parked.items()):
+        if line[1] is not None:
+            first.setdefault(line[1], (place, line[0]))
+    return [f"{place} is held behind nothing" for place, code in first.values() if code == HELD]
 
 
 def _between(name: str, found: Mapping[Any, Any], wanted: Mapping[Any, Any]) -> list[str]:

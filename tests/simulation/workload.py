@@ -11,6 +11,7 @@ from uuid import UUID
 
 from chronofact.contracts.codec import FactEvent, encode_event
 from chronofact.contracts.payload import payload_of
+from chronofact.contracts.projection import HELD
 from chronofact.domain.events import Event, EventDropped
 from chronofact.domain.identity import event_id_of
 from chronofact.kafka.partitioning import partition_of
@@ -22,6 +23,8 @@ from tests.simulation.histories import written_history
 FUTURE: Final = b"\xc3\x01FUTURE"
 """How a message starts that only the next release can read; what follows is an event of today."""
 MINUTE_US: Final = 60_000_000
+BORN_US: Final = 1_700_000_000_000_000
+"""When a world begins."""
 
 
 class Kind(StrEnum):
@@ -43,6 +46,20 @@ MENDABLE: Final = (Kind.FUTURE, Kind.REFUSED)
 POISON: Final = (*MENDABLE, Kind.UNDECODABLE, Kind.NONSENSE, Kind.STRANGER, Kind.EMPTY, Kind.KEYLESS, Kind.SHORT_KEY)
 OF_NO_FACT: Final = (Kind.KEYLESS, Kind.SHORT_KEY)
 
+CODES: Final = {
+    Kind.EVENT: HELD,
+    Kind.FUTURE: "event_undecodable",
+    Kind.REFUSED: "constraint_broken",
+    Kind.UNDECODABLE: "event_undecodable",
+    Kind.NONSENSE: "event_id_mismatch",
+    Kind.STRANGER: "identity_mismatch",
+    Kind.EMPTY: "value_missing",
+    Kind.KEYLESS: "message_key_malformed",
+    Kind.SHORT_KEY: "message_key_malformed",
+    Kind.DROP: "drop_not_parked",
+}
+"""Why a message is parked, unless it only waits for an earlier one."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -59,8 +76,11 @@ class Planned:
 
 def workload(dice: Dice, *, partitions: int, poison_percent: int) -> list[Planned]:
     """All messages, each fact's in the order of its history; facts interleaved at random."""
-    facts = [Fact(f"subject {number}", f"slot_{number % 3}") for number in range(dice.count(2, 9))]
-    lanes = [list(_history(dice, fact, partitions, is_hot=not number)) for number, fact in enumerate(facts)]
+    facts = [Fact(f"subject {number}", f"slot_{number % 3}") for number in range(dice.pick((1, 2, 2, 3, 4, 6, 9)))]
+    lanes = [
+        list(_history(dice, fact, partitions, is_hot=not number or dice.chance(20)))
+        for number, fact in enumerate(facts)
+    ]
     planned: list[Planned] = []
     while lanes := [lane for lane in lanes if lane]:
         lane = dice.pick(lanes)
@@ -87,7 +107,7 @@ def _history(dice: Dice, fact: Fact, partitions: int, *, is_hot: bool) -> Iterat
 
 def _message(dice: Dice, fact: Fact, event: Event, partitions: int) -> Planned:
     # an import's system time lies around the run's own, so that now and then either is the earlier one
-    import_time = dice.count(-MINUTE_US, 2 * MINUTE_US) if dice.chance(15) else None
+    import_time = BORN_US + dice.count(-MINUTE_US // 4, MINUTE_US) if dice.chance(15) else None
     what = event.what
     said = FactEvent(
         event.event_id,

@@ -9,22 +9,22 @@ from random import Random
 from typing import Final
 from unittest import mock
 
+from chronofact.contracts import counting
 from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.contracts.projection import Lines
 from chronofact.domain.errors import Rejected
-from chronofact.projector import draft
 from chronofact.projector.loop import Limits
 from tests.simulation.audit import Audit
 from tests.simulation.dice import Dice
 from tests.simulation.faults import WEATHERS, Weather
 from tests.simulation.group import MARKER, SimTopic
 from tests.simulation.operator import Operator
+from tests.simulation.picture import held_behind_nothing
 from tests.simulation.process import Process
 from tests.simulation.scheduler import Scheduler, Task
 from tests.simulation.sides import Side, TwinSide
-from tests.simulation.workload import FUTURE, Kind, Planned, workload
+from tests.simulation.workload import BORN_US, FUTURE, Kind, Planned, workload
 
-BORN_US: Final = 1_700_000_000_000_000
 SESSION_TIMEOUT_S: Final = 6.0
 SETTLE_S: Final = 600.0
 """Virtual time in which everything has to be done once nothing goes wrong any more."""
@@ -37,13 +37,13 @@ class World:
         self.seed = seed
         self.dice = Dice(Random(seed))
         self.scheduler = Scheduler(self.dice.random)
-        self.audit = Audit()
+        self.messages: dict[tuple[int, int], Planned] = {}
+        self.audit = Audit(self.messages)
         self.weather_name = self.dice.pick(tuple(WEATHERS))
         self.weather: Weather = WEATHERS[self.weather_name]
         self.topic = SimTopic(self.dice.count(1, 4), self.scheduler, self.dice)
         self.side: Side = side(self) if side else TwinSide(self)
         self.limits = _limits(self.dice)
-        self.messages: dict[tuple[int, int], Planned] = {}
         self.processes: dict[str, Process] = {}
         self.by_task: dict[Task, Process] = {}
         self.is_calm = False
@@ -60,7 +60,7 @@ class World:
     @contextmanager
     def lived(self) -> Iterator[None]:
         """Lives until everything is applied, or no more will be; the block looks at what is left."""
-        with mock.patch.object(draft, "decode_event", self.decode):
+        with mock.patch.object(counting, "decode_event", self.decode):
             self._planned = workload(
                 self.dice, partitions=len(self.topic.partitions), poison_percent=self.dice.pick((0, 0, 4, 10))
             )
@@ -230,6 +230,7 @@ class World:
     def _settle(self) -> None:
         self.is_calm = True
         self._await_calm()
+        self.audit.problems += held_behind_nothing(self.side.picture())
         if self.mends:
             self.is_mended = True
             self.operator.release_everything()
@@ -281,11 +282,11 @@ def _in_groups(dice: Dice, planned: list[Planned]) -> list[list[Planned]]:
 
 def _limits(dice: Dice) -> Limits:
     return Limits(
-        batch_events_max=dice.pick((1, 2, 3, 5, 10, 50)),
+        batch_events_max=dice.pick((1, 1, 2, 3, 5, 10, 50)),
         batch_wait_s=dice.pick((0.1, 1.0, 5.0)),
         pause_min_s=0.05,
         pause_max_s=dice.pick((0.5, 5.0)),
         commit_every_s=dice.pick((0.5, 5.0)),
         look_every_s=dice.pick((0.5, 10.0)),
-        cache_bytes_max=dice.pick((0, 5_000, 30_000, 10_000_000)),
+        cache_bytes_max=dice.pick((0, 5_000, 30_000, 10_000_000, 10_000_000)),
     )
