@@ -1,5 +1,16 @@
 -- Versions that wait for their activation and are not over at the instant, of some facts, and how many there are.
-with waiting as (
+with asked as materialized (
+    select
+        one.at,
+        one.fact_no,
+        one.system_as_of
+    from unnest(%(ats)s, %(fact_nos)s, %(system_as_ofs)s) as one (at, fact_no, system_as_of)
+    where
+        one.system_as_of is not null
+        or exists (select from {schema}.version as v where v.fact_no = one.fact_no and v.lifecycle = 'PROPOSED')
+),
+
+waiting as (
     select
         q.at,
         v.version_id,
@@ -9,7 +20,7 @@ with waiting as (
         {schema}.held_until(v.fact_no, v.version_id, v.valid_to, q.system_as_of) as valid_to,
         v.source_id,
         v.recorded_at
-    from unnest(%(ats)s, %(fact_nos)s, %(system_as_ofs)s) as q (at, fact_no, system_as_of)
+    from asked as q
     cross join lateral {schema}.proposals_at(q.fact_no, q.system_as_of) as p (version_no)
     inner join {schema}.version as v on q.fact_no = v.fact_no and p.version_no = v.version_no
 )
