@@ -63,7 +63,7 @@ _COMMAND: Final = {
 _REQUEST: Final = {
     "json_malformed": (400, "The body is not JSON, or is cut short."),
     "body_empty": (400, "The body is empty."),
-    "encoding_not_utf8": (400, "The body is not UTF-8."),
+    "encoding_not_utf8": (400, "The body or a parameter is not UTF-8."),
     "parameter_unknown": (400, "A query parameter that this call does not have."),
     "parameter_malformed": (400, "A query parameter or header is not of its form."),
     "parameter_missing": (400, "A required query parameter or header is absent."),
@@ -131,6 +131,7 @@ _SURROUNDINGS: Final = {
     "message_key_malformed": "A message's key is not the 16 bytes of a fact's id.",
     "value_missing": "A message of the log has no value.",
     "identity_mismatch": "A message's key is not the id of its event's identity.",
+    "partition_mismatch": "A message lies in another partition than its fact.",
     "identity_invalid": "A message's event is of a fact that no writer could have named.",
     "event_id_mismatch": "An event's id is not derived from its content.",
     "version_id_mismatch": "A version's id is not derived from the claim.",

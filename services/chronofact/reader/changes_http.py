@@ -15,7 +15,7 @@ from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.domain.errors import Rejected
 from chronofact.reader.changes_stream import Changes, Listener
 from chronofact.reader.questions import Asking, key_checked
-from chronofact.reader.requests import parameters
+from chronofact.reader.requests import check_address, parameters
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.http import error_response
@@ -71,6 +71,7 @@ class ChangesRoute:
         headers = request.headers
         caller = self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
         caller.require(Role.READ)
+        check_address(request.scope["query_string"])
         asking = Asking(caller, self._kinds, now=0)
         found = parameters(request.query_params, _KNOWN)
         if "wait_ms" in found:

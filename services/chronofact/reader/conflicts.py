@@ -14,7 +14,7 @@ from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
 from chronofact.reader.cursors import Cursors, Place, instant, uuid
 from chronofact.reader.lists import freshness_of_page, head_body, held_of
-from chronofact.reader.questions import Asking, fact_id_in, id_in, instant_of
+from chronofact.reader.questions import Asking, fact_id_in, id_in, instant_of, key_checked
 from chronofact.reader.requests import limit_in, parameters, wait_in
 from chronofact.reader.service import Reader
 
@@ -35,8 +35,8 @@ class Conflicts:
         if relation is not None and relation not in RELATIONS:
             raise Rejected("parameter_malformed", "relation is OPEN or RESOLVED", field="relation")
         key = found.get("key")
-        if key is not None and ("\x00" in key or len(key) > 200):
-            raise Rejected("key_malformed", "not a fact key", field="key")
+        if key is not None:
+            key_checked(key)
         cursors = Cursors("/v1/conflicts", asking.tenant_id, found.items())
         begun = cursors.place(found.get("cursor"), instant, uuid, uuid, uuid)
         limit, wait = limit_in(found), wait_in(found)

@@ -18,7 +18,7 @@ from chronofact.reader.descriptions import CALLS, Call
 from chronofact.reader.explain import Explanations
 from chronofact.reader.lists import Lists
 from chronofact.reader.questions import Asking, Question
-from chronofact.reader.requests import batch_of, body_of, parameters, question_in, question_of
+from chronofact.reader.requests import batch_of, body_of, check_address, parameters, question_in, question_of
 from chronofact.reader.service import Reader
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
@@ -83,6 +83,7 @@ class Routes:
             headers = request.headers
             caller = self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
             caller.require(Role.READ)
+            check_address(request.scope["query_string"])
             return json_response(await handler(request, Asking(caller, self._kinds, now=self._clock())))
         except Rejected as error:
             return error_response(error)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 import orjson
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
+from chronofact.contracts.json_text import Repeating, check_tokens, exactly, may_lack_keys
 from chronofact.contracts.meant import hint
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE
 from chronofact.domain.errors import Rejected
@@ -20,6 +22,24 @@ LIMIT_MAX: Final = 1_000
 _BODY_FIELDS: Final = frozenset({"queries", "after", "wait_ms"})
 _READING: Final = frozenset({"after", "wait_ms"})
 _QUESTION: Final = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
+
+
+def check_address(query: bytes) -> None:
+    """Refuses a query string that is not UTF-8, before its bytes are taken for U+FFFD.
+
+    Raises:
+        Rejected: ``encoding_not_utf8``, naming the parameter.
+    """
+    if query.isascii() and b"%" not in query:
+        return
+    for part in query.split(b"&"):
+        name, _, text = part.partition(b"=")
+        try:
+            unquote_to_bytes(text.replace(b"+", b" ")).decode()
+            unquote_to_bytes(name).decode()
+        except UnicodeDecodeError:
+            field = unquote_to_bytes(name).decode(errors="replace")
+            raise Rejected("encoding_not_utf8", "the parameter is not UTF-8", field=field) from None
 
 
 def parameters(
@@ -103,11 +123,9 @@ def batch_of(raw: bytes) -> tuple[list[Any], Wait]:
     """
     if not raw.strip():
         raise Rejected("body_empty", "the body is empty")
-    try:
-        found = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        raise _not_json(raw) from None
+    found = _read(raw)
     if isinstance(found, dict):
+        _check_keys(found, "the body")
         if unknown := found.keys() - _BODY_FIELDS:
             field = min(unknown)
             near = hint(field, _BODY_FIELDS)
@@ -127,12 +145,22 @@ def question_of(asking: Asking, query: Any) -> Question:
     """One query of a batch."""
     if not isinstance(query, dict):
         raise Rejected("field_type", "a query is a JSON object", field="queries")
+    _check_keys(query, "a query")
     return asking.question(query)
 
 
-def _not_json(raw: bytes) -> Rejected:
+def _read(raw: bytes) -> Any:
+    """By orjson where it drops nothing in silence, else by a slower exact reading."""
+    check_tokens(raw)
     try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return Rejected("encoding_not_utf8", "the body is not UTF-8")
-    return Rejected("json_malformed", "the body is not JSON, or is cut short")
+        found = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return exactly(raw)
+    return exactly(raw) if may_lack_keys(raw, found) else found
+
+
+def _check_keys(found: dict[str, Any], what: str) -> None:
+    if isinstance(found, Repeating):
+        raise Rejected(
+            "json_key_repeated", f"{what} names a key twice, and which one counts would be a guess", field=found.key
+        )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 
+from chronofact.contracts.json_text import Raw, Repeating, check_tokens, exactly, may_lack_keys
 from chronofact.domain.canonical import SAFE_INTEGER, check_integer
 from chronofact.domain.errors import Rejected
 
-Raw: TypeAlias = bytes | bytearray
 Parsed: TypeAlias = "dict[str, Any] | Rejected"
 """A command still unchecked, or why there is none at its index."""
 
-_TOKENS_MAX: Final = 400_000
 _DEPTH_MAX: Final = 70
-_INTEGER_CHARS_MAX: Final = 32
 _HUGE: Final = float(SAFE_INTEGER)
 
 
@@ -30,10 +27,6 @@ class Body:
     is_single: bool
 
 
-class _Repeating(dict[str, Any]):
-    """An object that named a key twice."""
-
-
 def parse_json(raw: Raw, *, commands_max: int) -> Body:
     """One command or an array of them.
 
@@ -43,7 +36,7 @@ def parse_json(raw: Raw, *, commands_max: int) -> Body:
     """
     if not raw.strip():
         raise Rejected("body_empty", "the body is empty")
-    _check_tokens(raw)
+    check_tokens(raw)
     found = _load(raw)
     match found:
         case dict():
@@ -66,16 +59,8 @@ def parse_lines(raw: Raw, *, commands_max: int) -> Body:
     if not lines:
         raise Rejected("body_empty", "the body is empty")
     check_count(len(lines), commands_max)
-    _check_tokens(raw)
+    check_tokens(raw)
     return Body([_line(line) for line in lines], is_single=False)
-
-
-def _check_tokens(raw: Raw) -> None:
-    """Refuses a body that is small as bytes and huge as objects, before any is made."""
-    if len(raw) > _TOKENS_MAX and sum(map(raw.count, (b"{", b"[", b","))) > _TOKENS_MAX:
-        raise Rejected(
-            "body_too_large", f"the body holds more than {_TOKENS_MAX:,} JSON values; send fewer commands at once"
-        )
 
 
 def check_count(count: int, commands_max: int) -> None:
@@ -108,17 +93,8 @@ def _load(raw: Raw) -> Any:
 
 
 def _is_doubtful(raw: Raw, found: Any) -> bool:
-    """Whether orjson may have dropped a repeated key or rounded an integer.
-
-    Each key has a colon that is spelled as such; a dropped key lacks its own. Only an escaped one could make up for it.
-    """
-    if b"\\u003a" in raw or b"\\u003A" in raw:
-        return True
-    try:
-        return raw.count(b":") != orjson.dumps(found).count(b":") or _has_huge_value(found)
-    except (orjson.JSONEncodeError, RecursionError):
-        # it nests too deep for either; the exact reading says so
-        return True
+    """Whether orjson may have dropped a repeated key or rounded an integer."""
+    return may_lack_keys(raw, found) or _has_huge_value(found)
 
 
 def _has_huge_value(found: Any) -> bool:
@@ -140,17 +116,11 @@ def _has_huge(found: Any) -> bool:
 
 def _load_exactly(raw: Raw) -> Any:
     """As RFC 8259 says, with every command checked that holds what JSON allows and we can't keep."""
+    found = exactly(raw)
     try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise Rejected("encoding_not_utf8", "the body is not UTF-8") from None
-    try:
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_integer)
         return [_checked(one) for one in found] if type(found) is list else _raised(_checked(found))
     except RecursionError:
         raise Rejected("nesting_too_deep", "values nest at most 64 deep") from None
-    except json.JSONDecodeError:
-        raise Rejected("json_malformed", "the body is not JSON, or is cut short") from None
 
 
 def _raised(found: Any) -> Any:
@@ -159,23 +129,10 @@ def _raised(found: Any) -> Any:
     return found
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else _Repeating(found)
-
-
-def _refuse_constant(_name: str) -> NoReturn:
-    raise Rejected("number_not_finite", "NaN and infinities are not JSON numbers")
-
-
-def _integer(digits: str) -> int:
-    return int(digits) if len(digits) <= _INTEGER_CHARS_MAX else 10**_INTEGER_CHARS_MAX
-
-
 def _checked(command: Any) -> Any:
     """The command, or its refusal naming the field."""
     try:
-        if isinstance(command, _Repeating):
+        if isinstance(command, Repeating):
             return Rejected("json_key_repeated", "a key is named twice")
         if isinstance(command, dict):
             for name, found in command.items():
@@ -199,7 +156,7 @@ def _check(found: Any, depth: int) -> None:
     if depth > _DEPTH_MAX:
         raise Rejected("nesting_too_deep", "values nest at most 64 deep")
     match found:
-        case _Repeating():
+        case Repeating():
             raise Rejected("json_key_repeated", "an object names a key twice")
         case str():
             _check_text(found)
