@@ -14,6 +14,7 @@ from chronofact.cli.__main__ import app
 from chronofact.contracts.error_codes import CODES, status_of
 from chronofact.runtime.config import Settings
 from chronofact.runtime.metrics import METRICS
+from tests.architecture.reference_calls import described
 from tests.architecture.tree import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -114,11 +115,21 @@ def _metavar(one: Any) -> str:
     return name if one.required else f"[{name}]"
 
 
+def calls_page() -> str:
+    blocks = [[f"## {name}", "", *table(("call", "takes", "for"), lines)] for name, lines in described()]
+    intro = (
+        "`?` marks what may be left out. Bodies, answers and limits in full are at `/docs` and `/openapi.json` of each service;\n"
+        "`/livez`, `/readyz` and `/metrics` answer everywhere, and need no credential."
+    )
+    return page("HTTP calls", intro, *blocks)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "errors.md": errors_page,
     "metrics.md": metrics_page,
     "command-line.md": command_line_page,
+    "http.md": calls_page,
 }
 
 
