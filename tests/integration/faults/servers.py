@@ -76,10 +76,14 @@ class Server:
 
     def _leave(self, number: Signals) -> None:
         assert self._process is not None
+        orphans = psutil.Process(self._process.pid).children(recursive=True)
         with contextlib.suppress(ProcessLookupError):
             self.signal(number)
         self._process.stop()
         self._process = None
+        # a Postgres that was killed is outlived by its sessions for a moment, and none starts before they have left
+        _, left = psutil.wait_procs(orphans, GONE_S)
+        assert not left
 
 
 def postgres_in(folder: Path) -> Server:
@@ -176,6 +180,12 @@ def fill(folder: Path) -> Path:
                         pass
             return ballast
     return ballast
+
+
+def address_of(server: Server) -> str:
+    """The URL of a Postgres."""
+    assert isinstance(server.node, PostgresServer)
+    return server.node.address
 
 
 def addresses(servers: Sequence[Server]) -> str:

@@ -42,8 +42,9 @@ class Site:
         return Writer(self.kafka, self.topic, self.database, **{"delivery_timeout_s": 3, **self.settings})
 
     def end(self) -> None:
-        """Whichever writer there is now."""
-        self.writer.kill()
+        """Whatever still runs."""
+        for process in (self.writer, *self.projectors):
+            process.kill()
 
     def replace_writer(self) -> None:
         """Another one, elsewhere."""

@@ -14,7 +14,7 @@ import pytest
 from chronofact.embedded.postgres import PostgresServer
 from chronofact.kafka.admin import create_topics
 from chronofact.postgres.migrate import migrate
-from tests.integration.faults.servers import Server, fill, may_mount, postgres_in, small_disk
+from tests.integration.faults.servers import Server, address_of, fill, may_mount, postgres_in, small_disk
 from tests.integration.faults.services import site
 from tests.integration.projecting import await_offsets
 
@@ -37,11 +37,6 @@ def server(stack_folder: Path) -> Iterator[Server]:
         yield made
     finally:
         made.stop()
-
-
-def address_of(server: Server) -> str:
-    assert isinstance(server.node, PostgresServer)
-    return server.node.address
 
 
 def copy_of(server: Server, folder: Path) -> Path:

@@ -43,6 +43,9 @@ def test_stopped_and_woken_processes_go_on_where_they_were(kafka: str, topic: st
                 wake(process)
                 here.load.await_more(100)
             assert reader.readyz() == []
+            reader.kill()
+        with here.reader() as again:
+            again.await_readyz()
         here.assert_agreed()
         assert projector.readyz() == []
 

@@ -55,7 +55,12 @@ class Wire:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(self._target)
+                try:
+                    server = socket.create_connection(self._target)
+                except OSError:
+                    # the server is away: so is this end
+                    client.close()
+                    continue
                 with self._lock:
                     self._links |= {client, server}
                 threading.Thread(target=self._carry, args=(client, server, "server"), daemon=True).start()
@@ -75,6 +80,9 @@ class Wire:
         for one in (source, sink):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        with self._lock:
+            self._links -= {source, sink}
 
     def _let_through(self, data: bytes, to: To) -> tuple[bytes, bool]:
         with self._lock:
