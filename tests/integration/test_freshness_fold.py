@@ -71,16 +71,30 @@ async def everything(world: World, subjects: Sequence[Sequence[ScopedFact]], tim
         for at in range(0, len(asked), 10_000):
             body = await world.ask({"queries": asked[at : at + 10_000], **read})
             found[f"{facts[0].label} {at}"] = without_freshness(body["answers"])
+        for question in Random(f"explain {facts[0].label}").sample(asked, 4):
+            body = await world.get("/v1/explain", **{name: said for name, said in question.items() if said}, **read)
+            found[f"explain {question}"] = without_freshness({**body, "answer": without_freshness(body["answer"])})
         for fact in facts:
             for what in ("events", "versions", "timeline"):
-                for limit in (2, 1_000):
-                    path = f"/v1/facts/{fact.id_text}/{what}"
-                    response = await world.http.get(path, params={"limit": limit, **read})
-                    body = orjson.loads(response.content)
-                    if response.status_code == 200:
-                        body = without_freshness(body)
-                    found[f"{path} {limit}"] = body
+                for limit in (3, 1_000):
+                    found[f"{fact.id_text} {what} {limit}"] = await pages(world, fact, what, limit, read)
     return found
+
+
+async def pages(world: World, fact: ScopedFact, what: str, limit: int, read: dict[str, Any]) -> list[Any]:
+    """A fact's history page by page; only the first page names the position."""
+    found: list[Any] = []
+    parameters = {"limit": limit, **read}
+    while True:
+        response = await world.http.get(f"/v1/facts/{fact.id_text}/{what}", params=parameters)
+        body = orjson.loads(response.content)
+        if response.status_code != 200:
+            return [body]
+        cursor = body["cursor"]
+        found.append(without_freshness(body))
+        if cursor is None:
+            return found
+        parameters = {"limit": limit, "cursor": cursor, "wait_ms": 0}
 
 
 def without_freshness(body: Any) -> Any:
@@ -152,7 +166,7 @@ async def test_so_do_crowds(world: World) -> None:
 
 async def test_what_is_poison_in_the_tail_holds_its_fact_and_no_other(world: World) -> None:
     histories = [
-        [random_history(Random(f"fold poison {n} {place}"), 8, "all") for place in range(1 + n % 2)] for n in range(8)
+        [random_history(Random(f"fold poison {n} {place}"), 8, "all") for place in range(1 + n % 2)] for n in range(5)
     ]
     await judge(world, "poison", histories, poison=True)
 

@@ -87,6 +87,11 @@ class Reading:
         self._executor = executor
         self._limits = limits
 
+    @property
+    def cut(self) -> Position | None:
+        """What the next page has to be read after, where this one is newer than the projection."""
+        return self.snapshot.standing.position if "tail_events" in self.freshness else None
+
     async def freshness_of(self, fact_ids: Collection[bytes]) -> Body:
         """How fresh an answer from these facts is: held messages make it stale."""
         held = await self.snapshot.held(list(fact_ids)) if self.snapshot.standing.holds else {}

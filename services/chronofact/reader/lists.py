@@ -99,7 +99,7 @@ class Lists:
         is_drawn = what == "timeline"
         checks = (natural, instant) if is_drawn else (natural,)
         begun = cursors.place(found.get("cursor"), *checks)
-        limit, wait = limit_in(found), wait_in(found)
+        limit, wait = limit_in(found), _after_cut(wait_in(found), begun)
         async with self._reader.folding.reading(asking.tenant_id, [fact_id], wait, slices=is_drawn) as reading:
             head = await reading.snapshot.fact(asking.tenant_id, fact_id)
             if head is None or not asking.covers(head.scope_kind, head.scope_key):
@@ -109,9 +109,16 @@ class Lists:
         return {
             "fact": head_body(head, str(UUID(bytes=fact_id))),
             what: page,
-            "cursor": place and cursors.spell(Place(place)),
+            "cursor": place and cursors.spell(Place(place, cut=reading.cut)),
             "freshness": freshness,
         }
+
+
+def _after_cut(wait: Wait, begun: Place | None) -> Wait:
+    """What a page is read after: what the caller names, and what the page before it showed."""
+    if begun is None or begun.cut is None:
+        return wait
+    return replace(wait, after=begun.cut if wait.after is None else wait.after.merge(begun.cut))
 
 
 def prefix_in(found: Mapping[str, str]) -> str | None:
