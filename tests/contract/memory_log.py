@@ -89,7 +89,8 @@ class MemoryLog:
 
     def look(self) -> TopicLook:
         ends = {number: len(messages) for number, messages in self.topic.partitions.items()}
-        return TopicLook(self.topic.topic_id, {number: (self.topic.low[number], end) for number, end in ends.items()})
+        watermarks = {number: (self.topic.low[number], end) for number, end in ends.items()}
+        return TopicLook(self.topic.topic_id, watermarks, len(ends))
 
     def start(self, next_offsets: Mapping[int, int]) -> None:
         self.positions = dict(next_offsets)

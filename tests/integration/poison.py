@@ -30,6 +30,12 @@ class Poison(NamedTuple):
     fact: Fact | None
     """The fact that its key names, if it does."""
 
+    @property
+    def holds(self) -> bool:
+        """Whether that fact waits: not for drops, nor for what lies in another partition than it does."""
+        is_here = self.fact is not None and self.fact.partition == self.message.partition
+        return self.code is not None and is_here and not self.name.startswith("drop")
+
 
 def said(fact: Fact, value: bytes, *, key: bytes | None = None) -> Said:
     """Raw bytes under a fact's key, or another one."""
@@ -91,6 +97,10 @@ def _bytes(fact: Fact) -> Iterator[tuple[str, Said, str | None]]:
     yield "no key", said(fact, good, key=b""), "message_key_malformed"
     yield "key too short", said(fact, good, key=b"short"), "message_key_malformed"
     yield "key too long", said(fact, good, key=bytes(17)), "message_key_malformed"
+    yield "key of 100 kB", said(fact, good, key=bytes(100_000)), "message_key_malformed"
+    elsewhere = (fact.partition + 1) % PARTITIONS
+    yield "in another partition", said(fact, good)._replace(partition=elsewhere), "partition_mismatch"
+    yield "undecodable in another partition", said(fact, b"no event")._replace(partition=elsewhere), undecodable
     yield "header alone", said(fact, good[:10]), undecodable
     yield "unknown schema", said(fact, UNKNOWN_FINGERPRINT + good[10:]), undecodable
     yield "another marker", said(fact, b"\x00" + good[1:]), undecodable

@@ -162,10 +162,9 @@ def held_facts_say_so(writer: WriterProcess, reader: httpx.Client, poisons: list
     for one in poisons:
         if one.fact is None:
             continue
-        holds = one.code is not None and not one.name.startswith("drop")
         position = assert_value(writer, one.fact.label, "good")
-        answer = resolve(reader, one.fact.label, position if not holds else None)
-        if holds:
+        answer = resolve(reader, one.fact.label, None if one.holds else position)
+        if one.holds:
             until(partial(held, reader, one.fact.label), (True, 2))
         else:
             assert answer["freshness"]["stale"] is False, one.name

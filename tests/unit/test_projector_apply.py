@@ -146,6 +146,24 @@ def test_what_no_writer_of_ours_appends_is_parked(
     assert not store.tables.facts
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_event_in_another_partition_than_its_facts_parks_and_the_fact_goes_on(
+    topic: MemoryTopic, store: MemoryStore, running: tuple[Projector, Witness], is_first: bool
+) -> None:
+    fact = Fact("ada")
+    stray = fact.asserts("bun")._replace(partition=(fact.partition + 1) % 12)
+    said = [stray, fact.asserts("npm")] if is_first else [fact.asserts("npm"), stray]
+    for one in (*said, stray, fact.asserts("pnpm"), fact.asserts("yarn")):
+        topic.append([one])
+        run_until_idle(running[0])
+    topic.append([stray, fact.asserts("deno"), stray])
+    run_until_idle(running[0])
+    assert parked_codes(store) == ["partition_mismatch"] * 4
+    assert {line.fact_id for line in store.tables.parked.values()} == {None}
+    assert store.state()[fact.fact_id][0] == 4
+    assert {line.kafka_partition for line in store.events()} == {fact.partition}
+
+
 def test_a_constraint_parks_the_culprit_alone(
     topic: MemoryTopic, store: MemoryStore, running: tuple[Projector, Witness]
 ) -> None:

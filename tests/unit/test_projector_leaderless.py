@@ -13,8 +13,8 @@ from tests.contract.projecting import projector_on, run_until_idle
 
 def without(log: MemoryLog, partition: int) -> TopicLook:
     """What a look finds while one partition has no leader."""
-    topic_id, watermarks = type(log).look(log)
-    return TopicLook(topic_id, {one: ends for one, ends in watermarks.items() if one != partition})
+    topic_id, watermarks, partitions = type(log).look(log)
+    return TopicLook(topic_id, {one: ends for one, ends in watermarks.items() if one != partition}, partitions)
 
 
 def test_a_claim_waits_for_every_leader(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,8 +88,9 @@ def test_releases_in_vain_do_not_count() -> None:
     projector, witness = projector_on(topic.join(), store)
     run_until_idle(projector)
     for _ in range(3):
-        for number in range(len(offsets)):
-            store.ask(TOPIC_ID, HERE, fact_id=number.to_bytes(16))
+        for offset in offsets:
+            fact_id = store.tables.parked[TOPIC_ID, HERE, offset].fact_id
+            store.ask(TOPIC_ID, HERE, fact_id=fact_id, offset=offset)
         run_until_idle(projector, idle_steps=120)
     assert sum(witness.total.retried.values()) == 3 * len(offsets)
     good(topic, 1)

@@ -29,9 +29,8 @@ def test_it_parks_under_its_code_or_is_harmless_and_others_go_on(poison: Poison)
         topic.append([poison.fact.asserts("good")], appended_at=1_764_000_000_000_000)
     projector, witness = projector_on(topic.join(), store)
     run_until_idle(projector)
-    is_drop = poison.name.startswith("drop")
     expected = {poison.code: 1} if poison.code else {}
-    if poison.code and poison.fact is not None and not is_drop:
+    if poison.holds:
         expected[HELD] = 1
     assert witness.total.parked == expected
     assert witness.hindrances == []
@@ -39,5 +38,5 @@ def test_it_parks_under_its_code_or_is_harmless_and_others_go_on(poison: Poison)
     if poison.code:
         parked = next(iter(store.tables.parked.values()))
         assert (parked.key, parked.value) == (poison.message.key, poison.message.value)
-    if poison.fact is not None and (is_drop or not poison.code):
+    if poison.fact is not None and not poison.holds:
         assert poison.fact.fact_id in store.state()

@@ -9,7 +9,7 @@ from chronofact.contracts.codec import is_drop
 from chronofact.contracts.projection import Ask, Step
 from chronofact.domain.errors import Rejected
 from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place, refuse_moved
+from chronofact.projector.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
 from chronofact.projector.ports import Applied, Message, Store
 from chronofact.projector.release import Releaser
 from chronofact.runtime.failures import ConstraintBroken, Corruption
@@ -22,13 +22,13 @@ class Applier:
     """Applies batches to one store; keeps the histories of recently touched facts."""
 
     def __init__(
-        self, store: Store, topic_id: Callable[[], bytes], *, cache_bytes_max: int, monotonic: Callable[[], float]
+        self, store: Store, topic: Callable[[], Topic], *, cache_bytes_max: int, monotonic: Callable[[], float]
     ) -> None:
         self._store = store
-        self._topic_id = topic_id
+        self._topic = topic
         self._monotonic = monotonic
         self.cache = FactCache(cache_bytes_max)
-        self._releaser = Releaser(store, topic_id, self.cache)
+        self._releaser = Releaser(store, topic, self.cache)
 
     def apply(self, owned: Mapping[int, Owned], messages: Sequence[Message]) -> Applied:
         """Apply the messages, each partition's in offset order; a message that can't be applied is parked.
@@ -85,11 +85,12 @@ class Applier:
     ) -> Applied:
         ends = {message.partition: message.offset + 1 for message in messages}
         steps = [Step(partition, owned[partition].epoch, ends[partition]) for partition in sorted(ends)]
+        topic = self._topic()
         times = [self._monotonic()]
         with self._store.begin() as batch:
-            before = batch.advance(self._topic_id(), steps)
+            before = batch.advance(topic.topic_id, steps)
             refuse_moved(owned, before)
-            draft = Draft({step.partition: owned[step.partition] for step in steps}, culprits)
+            draft = Draft({step.partition: owned[step.partition] for step in steps}, culprits, topic.partitions)
             times.append(self._monotonic())
             draft.read(messages, before)
             times.append(self._monotonic())
@@ -103,7 +104,7 @@ class Applier:
             times.append(self._monotonic())
         times.append(self._monotonic())
         draft.settle(ends)
-        self.cache.put(draft.slots.values())
+        self.cache.put(draft.own_slots())
         result = draft.result
         result.batches = 1
         result.newest_appended_at = messages[-1].appended_at

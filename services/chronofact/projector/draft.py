@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.counting import KEY_BYTES, check_identity, event_in, recorded_at_of
@@ -23,7 +23,8 @@ from chronofact.contracts.verifying import check_content, check_event_id, checke
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, Happening
 from chronofact.domain.history import History
-from chronofact.projector.cache import Slot
+from chronofact.kafka.partitioning import partition_of
+from chronofact.projector.cache import PARTITION_SHIFT, Slot
 from chronofact.projector.lines import FirstSights, add_event, add_outcome, add_saying
 from chronofact.projector.parking import ParkingMeter
 from chronofact.projector.ports import Applied, Message
@@ -32,6 +33,13 @@ from chronofact.runtime.failures import Corruption, Fenced
 _BEHIND: Final = "an earlier message of its fact is parked"
 Place: TypeAlias = "tuple[int, int]"
 """A partition and an offset in it."""
+
+
+class Topic(NamedTuple):
+    """The facts topic as last looked at."""
+
+    topic_id: bytes
+    partitions: int
 
 
 @dataclass(slots=True)
@@ -69,15 +77,15 @@ class Impossible(Exception):
 class Draft:
     """Reads, folds and gathers lines; ``settle`` once they are committed, or forget it with its histories."""
 
-    def __init__(self, owned: Mapping[int, Owned], culprits: Mapping[Place, Rejected]) -> None:
+    def __init__(self, owned: Mapping[int, Owned], culprits: Mapping[Place, Rejected], partitions: int) -> None:
         self._owned = owned
         self._culprits = culprits
+        self._partitions = partitions
         self._messages: Sequence[Message] = ()
-        self._held: set[bytes] = set()
+        self._held: set[tuple[int, bytes]] = set()
         self._meters = {partition: own.meter.copy() for partition, own in owned.items()}
         self._fact_no_last = {partition: own.fact_no_last for partition, own in owned.items()}
         self._parked = dict.fromkeys(owned, 0)
-        self._holds: list[tuple[int, bytes]] = []
         self._freed: list[tuple[int, bytes]] = []
         self._dropped: list[Place] = []
         self._touched: dict[bytes, Slot] = {}
@@ -101,10 +109,10 @@ class Draft:
             try:
                 event = self._decode(message)
             except Rejected as rejected:
-                self.park(message, rejected, fact_id=_fact_id(key))
+                self.park(message, rejected)
                 continue
-            if key in own.held or key in self._held:
-                self.park(message, Rejected(HELD, _BEHIND), fact_id=key)
+            if key in own.held or (self._held and (partition, key) in self._held):
+                self.park(message, Rejected(HELD, _BEHIND))
             else:
                 self.readable.append((message, event))
 
@@ -116,16 +124,16 @@ class Draft:
     def fold(self) -> None:
         """Fold the readable events in offset order."""
         # not _held: a message that read() parked comes after all readable ones of its fact
-        failed: set[bytes] = set()
+        failed: set[tuple[int, bytes]] = set()
         for message, event in self.readable:
-            if message.key in failed:
-                self.park(message, Rejected(HELD, _BEHIND), fact_id=message.key)
+            if failed and (message.partition, message.key) in failed:
+                self.park(message, Rejected(HELD, _BEHIND))
                 continue
             try:
                 self._take(message, event)
             except Rejected as rejected:
-                failed.add(message.key)
-                self.park(message, rejected, fact_id=message.key)
+                if self.park(message, rejected) is not None:
+                    failed.add((message.partition, message.key))
 
     def measure(self) -> None:
         """Count what was parked for its own sake, in log order among what was not.
@@ -153,16 +161,22 @@ class Draft:
         elif code not in NOT_COUNTED:
             meter.park(message.partition, message.offset)
 
-    def park(self, message: Message, rejected: Rejected, *, fact_id: bytes | None) -> None:
-        """Keep a message as it came; with a fact, that fact is held."""
+    def park(self, message: Message, rejected: Rejected, *, is_about_fact: bool = True) -> bytes | None:
+        """Keep a message as it came; the fact that it holds, if its key names one that can lie here."""
         code = rejected.code
         self.result.parked[code] = self.result.parked.get(code, 0) + 1
         self._parked[message.partition] += 1
+        fact_id = self._fact_held(message) if is_about_fact else None
         if fact_id is not None:
-            self._held.add(fact_id)
-            self._holds.append((message.partition, fact_id))
+            self._held.add((message.partition, fact_id))
         line = (message.partition, message.offset, message.appended_at, message.key, message.value)
         self._lines.parked.append(ParkedLine(*line, code, str(rejected), fact_id))
+        return fact_id
+
+    def _fact_held(self, message: Message) -> bytes | None:
+        key = message.key
+        is_here = len(key) == KEY_BYTES and partition_of(key, self._partitions) == message.partition
+        return key if is_here else None
 
     # -- parked messages -------------------------------------------------------------------------------
 
@@ -218,6 +232,7 @@ class Draft:
         slot = self.slots.get(fact_id)
         if slot is None or slot.identity != event.identity:
             check_identity(fact_id, event)
+        self._check_place(message, slot)
         check_event_id(fact_id, event)
         if slot is not None and slot.history.knows(event.event_id):
             self.result.already_applied += 1
@@ -228,6 +243,12 @@ class Draft:
             slot = self._new_slot(message.partition, fact_id, event.identity)
         slot.identity = event.identity
         self._fold_one(message, event, what, slot)
+
+    def _check_place(self, message: Message, slot: Slot | None) -> None:
+        """A fact lies in one partition, else two owners would write it."""
+        here = partition_of(message.key, self._partitions) if slot is None else slot.fact_no >> PARTITION_SHIFT
+        if here != message.partition:
+            raise Rejected("partition_mismatch", f"the fact lies in partition {here}")
 
     def _new_slot(self, partition: int, fact_id: bytes, identity: bytes) -> Slot:
         checked_identity(identity)
@@ -267,6 +288,10 @@ class Draft:
         self.result.timeline_lines += len(lines.timeline)
         return lines
 
+    def own_slots(self) -> Iterable[Slot]:
+        """Histories of the partitions that are written here."""
+        return (slot for slot in self.slots.values() if slot.fact_no >> PARTITION_SHIFT in self._owned)
+
     def settle(self, ends: Mapping[int, int]) -> None:
         """The batch is committed: what it learned becomes what the owner knows."""
         for partition, own in self._owned.items():
@@ -274,13 +299,9 @@ class Draft:
             own.fact_no_last = self._fact_no_last[partition]
             own.meter = self._meters[partition]
             own.parked += self._parked[partition]
-        for partition, fact_id in self._holds:
+        for partition, fact_id in self._held:
             self._owned[partition].held.add(fact_id)
         for partition, fact_id in self._freed:
             self._owned[partition].held.discard(fact_id)
         for partition, offset in self._dropped:
             self._owned[partition].dropped.add(offset)
-
-
-def _fact_id(key: bytes) -> bytes | None:
-    return key if len(key) == KEY_BYTES else None

@@ -49,7 +49,7 @@ class KafkaLog:
         self._topic_id = state.topic_id
         high = state.high_watermarks
         told = {one: (low, high[one]) for one, low in state.low_watermarks.items() if one in high}
-        return TopicLook(state.topic_id, told)
+        return TopicLook(state.topic_id, told, self._topic.partitions)
 
     def start(self, next_offsets: Mapping[int, int]) -> None:
         """Deliver these partitions from these offsets, and no others."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from chronofact.contracts.projection import Claim
 from chronofact.projector.apply import Applier
-from chronofact.projector.draft import Owned
+from chronofact.projector.draft import Owned, Topic
 from chronofact.projector.parking import ParkingLimits, ParkingMeter
 from chronofact.projector.ports import Applied, Assignment, Log, Message, Observer, Store, TopicLook
 from chronofact.runtime.failures import Fenced, Transient, Unfit
@@ -54,8 +54,12 @@ class Projector:
         self._jitter = jitter
         self.limits = limits or Limits()
         self._topic_id = b""
+        self._partitions = 0
         self.applier = Applier(
-            store, lambda: self._topic_id, cache_bytes_max=self.limits.cache_bytes_max, monotonic=monotonic
+            store,
+            lambda: Topic(self._topic_id, self._partitions),
+            cache_bytes_max=self.limits.cache_bytes_max,
+            monotonic=monotonic,
         )
         self.owned: dict[int, Owned] = {}
         self._remembered: dict[int, Owned] = {}
@@ -187,7 +191,7 @@ class Projector:
 
     def _look(self) -> TopicLook:
         look = self._log.look()
-        self._topic_id = look.topic_id
+        self._topic_id, self._partitions = look.topic_id, look.partitions
         self._look_at = self._monotonic() + self.limits.look_every_s
         return look
 

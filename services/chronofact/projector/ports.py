@@ -36,10 +36,11 @@ class Assignment(NamedTuple):
 
 
 class TopicLook(NamedTuple):
-    """The topic as the broker has it now: its id, and the first and next offset of each partition that has a leader."""
+    """The topic as the broker has it now: its id, the first and next offset of each partition that has a leader, and how many partitions there are."""
 
     topic_id: bytes
     watermarks: Mapping[int, tuple[int, int]]
+    partitions: int
 
 
 @dataclass(slots=True)

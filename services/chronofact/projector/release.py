@@ -14,7 +14,7 @@ from chronofact.contracts.verifying import check_content, check_event_id
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import EventDropped
 from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place, refuse_moved
+from chronofact.projector.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
 from chronofact.projector.ports import Applied, Batch, Message, Store
 from chronofact.runtime.failures import ConstraintBroken, Corruption
 
@@ -56,9 +56,9 @@ Work: TypeAlias = Callable[[Batch, Draft, int, _Trouble], None]
 class Releaser:
     """Gives up and takes up again what is parked."""
 
-    def __init__(self, store: Store, topic_id: Callable[[], bytes], cache: FactCache) -> None:
+    def __init__(self, store: Store, topic: Callable[[], Topic], cache: FactCache) -> None:
         self._store = store
-        self._topic_id = topic_id
+        self._topic = topic
         self._cache = cache
 
     def drop(self, owned: Mapping[int, Owned], message: Message) -> Applied:
@@ -76,7 +76,7 @@ class Releaser:
             try:
                 line, named = self._counted(batch, own, message)
             except Rejected as rejected:
-                draft.park(message, rejected, fact_id=None)
+                draft.park(message, rejected, is_about_fact=False)
                 draft.count(message, rejected.code)
                 batch.write(draft.close())
                 return
@@ -129,13 +129,14 @@ class Releaser:
 
     def _attempt(self, owned: Mapping[int, Owned], step: Step, work: Work, trouble: _Trouble) -> Applied:
         trouble.under_way = ()
-        draft = Draft({step.partition: owned[step.partition]}, trouble.culprits)
+        topic = self._topic()
+        draft = Draft({step.partition: owned[step.partition]}, trouble.culprits, topic.partitions)
         with self._store.begin() as batch:
-            before = batch.advance(self._topic_id(), [step])
+            before = batch.advance(topic.topic_id, [step])
             refuse_moved(owned, before)
             work(batch, draft, before[step.partition], trouble)
         draft.settle({step.partition: step.next_offset})
-        self._cache.put(draft.slots.values())
+        self._cache.put(draft.own_slots())
         draft.result.batches = 1
         return draft.result
 
@@ -145,7 +146,7 @@ class Releaser:
         Raises:
             Rejected: it can't be read, or does not count.
         """
-        drop = drop_of(message, topic_id=self._topic_id())
+        drop = drop_of(message, topic_id=self._topic().topic_id)
         named = batch.parked_at(message.partition, drop.offset)
         if named is None and drop.offset not in own.dropped:
             raise Rejected("drop_not_parked", f"offset {drop.offset}, which it drops, is not parked here")
