@@ -300,7 +300,14 @@ def test_too_many_edges_to_look_at_are_refused() -> None:
     assert refused.value.code == "explanation_too_large"
 
 
-def test_versions_beyond_the_list_are_not_named() -> None:
-    many = [said(f"v{number}", cardinality=Cardinality.MANY) for number in range(3)]
+def test_versions_beyond_the_list_are_counted_and_those_on_it_named() -> None:
+    many = [said(f"v{number}", cardinality=Cardinality.MANY) for number in range(7)]
     few = explain(logged(*many), valid_at=AUGUST, system_as_of=None, versions_max=1)
-    assert "a version that is not listed" in sentences(few, Around())[0]
+    assert sentences(few, Around())[0] == "v0 and 6 more hold: many values may, and nothing supersedes them."
+    over = said("bun", MARCH, supersedes=(Supersession(NPM.version_id),))
+    cut = explain(
+        logged(NPM, over, FactEnded(over.version_id, JULY)), valid_at=AUGUST, system_as_of=None, versions_max=1
+    )
+    assert sentences(cut, Around())[1] == (
+        "npm is superseded by a version that is not listed from 1 March 2026 on, which says so itself."
+    )

@@ -277,7 +277,8 @@ class _Teller:
             yield f"{_number(late, 'event')} {were} learned after {when(around.as_of)} and left out{about}."
 
     def _names(self, version_ids: Sequence[bytes]) -> str:
-        return _listed([self._named(one) for one in version_ids[:NAMES_MAX]], len(version_ids))
+        listed = [one for one in version_ids if one in self._of] or version_ids
+        return _listed([self._named(one) for one in listed[:NAMES_MAX]], len(version_ids))
 
     def _named(self, version_id: bytes) -> str:
         one = self._of.get(version_id)
@@ -329,7 +330,7 @@ def _listed(names: Sequence[str], count: int) -> str:
     """Names in a row, and how many more there are."""
     shown = list(dict.fromkeys(names[:NAMES_MAX]))
     if count > len(names[:NAMES_MAX]):
-        return f"{', '.join(shown)} and {count - len(names[:NAMES_MAX])} more"
+        return f"{', '.join(shown)} and {count - len(names[:NAMES_MAX]):,} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
