@@ -5,7 +5,7 @@ select
 from (
     select
         f.fact_no,
-        sum(f.event_seq) over (order by f.fact_no) / %s as chunk
+        (sum(f.event_seq) over (order by f.fact_no))::bigint / %s as chunk
     from {schema}.fact as f
 ) as n
 group by n.chunk

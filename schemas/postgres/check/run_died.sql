@@ -2,4 +2,3 @@
 update chronofact.reconciliation_run as r
 set state = 'failed', finished_at = clock_timestamp(), failure = %s
 where r.projection = %s and r.state = 'running'
-returning r.adjudicated

@@ -1,4 +1,6 @@
 -- Independent checks: which there were, at which cut of the log, and what each found.
+create extension if not exists btree_gist; -- for numbers and ranges under one constraint
+
 create table chronofact.reconciliation_run (
     run_id bigint generated always as identity,
     projection text not null,

@@ -23,9 +23,13 @@ class CheckWanted:
     projection: str = "p1"
     past_max: int = 8
     """System times of a fact that are looked at; of more, a sample by ``seed``."""
+    past_instants_max: int = 2
+    """Instants of valid time that are looked at in each of them; at everything applied all are."""
     seed: int = 0
     with_log: bool = True
     with_adjudicated: bool = True
+    with_ids: bool = True
+    """Whether ids are held to be the hashes of what they name; off where they are made up, in tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,12 @@ class StoredLine:
     event_id: bytes | None
     event_seq: int
     event_type: str
+    """Of a parked message the code."""
     recorded_at: int
-    payload: bytes
+    recorded_before: int | None
+    """Of the fact's event before."""
+    payload: bytes | None
+    """Of a parked message its raw bytes."""
     subject_label: str | None
 
 

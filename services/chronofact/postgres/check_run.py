@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,11 +15,12 @@ from chronofact.postgres.check_cut import CheckCut
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
-from chronofact.runtime.failures import Unfit
+from chronofact.runtime.failures import Transient, Unfit
 
 KEPT_MAX: Final = 10_000
 """Divergences that a run keeps; all are counted."""
-CHUNK_EVENTS: Final = 10_000
+CHUNK_EVENTS: Final = 20_000
+DROP_LOCK_TIMEOUT_MS: Final = 50
 PARTITION_SHIFT: Final = 40
 SETTINGS: Final[dict[str, str | int]] = {
     "idle_in_transaction_session_timeout": 0,
@@ -46,6 +48,9 @@ class CheckRun:
         self.topic_id: UUID | None = None
         self.next_offsets: Mapping[int, int] = {}
         self.facts_total = 0
+        self.cut_at: datetime | None = None
+        self._table: str | None = None
+        self._shares: Sequence[tuple[int, int]] = ()
 
     def chunks(self) -> Sequence[tuple[int, int]]:
         """Ranges of fact numbers, both ends in; between them they hold every line that there is or could be."""
@@ -75,21 +80,57 @@ class CheckRun:
                 raise Unfit(
                     "projection_missing", f"there is no projection {self.wanted.projection}", remedy="name another"
                 )
-            self._snapshot_id, cut_at, self.topic_id, partitions, offsets = found
+            self._snapshot_id, self.cut_at, self.topic_id, partitions, offsets = found
             self.next_offsets = dict(zip(partitions, offsets, strict=True))
             listed = [self.next_offsets.get(one, 0) for one in range(max(self.next_offsets, default=-1) + 1)]
             self._connection.execute(
                 script("check", "took_cut").filled(self._connection),
-                {"run_id": self.run_id, "cut_at": cut_at, "topic_id": self.topic_id, "next_offsets": listed},
+                {"run_id": self.run_id, "cut_at": self.cut_at, "topic_id": self.topic_id, "next_offsets": listed},
             )
 
     @contextmanager
-    def cut(self) -> Iterator[CheckCut]:
-        """A worker's look at the snapshot; what it leaves behind is there once the block ends well."""
+    def cut(self, share: int | None = None) -> Iterator[CheckCut]:
+        """A worker's look at the snapshot; what it leaves of its share is there once the block ends well."""
+        assert self.cut_at is not None  # noqa: S101 - taken before anything is read
+        leaf = None if share is None or self._table is None else self._leaf(share)
         with failures_named(), connect(self._conninfo, "check", **SETTINGS) as connection:
             connection.execute("set transaction isolation level repeatable read")
             connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(self._snapshot_id)))
-            yield CheckCut(connection, self.wanted, self.next_offsets, self.topic_id)
+            yield CheckCut(connection, self.wanted, topic_id=self.topic_id, cut_at=self.cut_at, leaf=leaf)
+
+    def make_table(self, shares: Sequence[tuple[int, int]]) -> None:
+        """An empty table of answers, with a leaf for each share of fact numbers."""
+        self._table = f"adjudicated_{self.run_id}"
+        self._shares = shares
+        with failures_named():
+            self._execute("adjudicated_table", adjudicated=self._table)
+            for share in range(len(shares)):
+                self._execute("adjudicated_leaf", adjudicated=self._table, leaf=self._leaf(share))
+            self._connection.execute(
+                "update chronofact.reconciliation_run set adjudicated = %s where run_id = %s",
+                (self._table, self.run_id),
+            )
+
+    def adjudicate(self, share: int) -> list[Divergence]:
+        """Names overlaps in a worker's share, then puts the rest under the constraint that there are none."""
+        assert self._table is not None  # noqa: S101 - made before anything is kept in it
+        leaf, (first, last) = self._leaf(share), self._shares[share]
+        with failures_named(), connect(self._conninfo, "check", autocommit=True, **SETTINGS) as connection:
+            connection.execute("set maintenance_work_mem to '256MB'")
+            found = connection.execute(script("check", "adjudicated_overlaps").filled(connection, leaf=leaf)).fetchall()
+            if found:
+                drop = script("check", "adjudicated_without").filled(connection, leaf=leaf)
+                connection.execute(drop, {"fact_nos": [line[0] for line in found]})
+            constraint = script("check", "adjudicated_constraint")
+            connection.execute(constraint.filled(connection, leaf=leaf, constraint=f"{leaf}_one_answer"))
+            low = sql.SQL("minvalue") if share == 0 else sql.Literal(first)
+            high = sql.SQL("maxvalue") if share == len(self._shares) - 1 else sql.Literal(last + 1)
+            attach = script("check", "adjudicated_attach")
+            connection.execute(attach.filled(connection, adjudicated=self._table, leaf=leaf, low=low, high=high))
+        return [
+            Divergence(fact_no, fact_id, "adjudicated", "overlap", f"lane {lane}", during, beside)
+            for fact_no, fact_id, lane, during, beside in found
+        ]
 
     def found(self, divergences: Iterable[Divergence]) -> None:
         """Keeps what differs, up to a limit."""
@@ -117,9 +158,10 @@ class CheckRun:
 
     def finish(self) -> None:
         """The run is whole; older tables of answers are dropped, unless somebody is just reading them."""
+        self._end_snapshot()
         with failures_named():
             self._connection.execute(script("check", "finish").filled(self._connection), {"run_id": self.run_id})
-        self._end_snapshot()
+        self._drop_old()
 
     def fail(self, why: str) -> None:
         """The run came to nothing."""
@@ -128,9 +170,25 @@ class CheckRun:
             with failures_named():
                 parameters = {"run_id": self.run_id, "failure": why[:200]}
                 self._connection.execute(script("check", "fail").filled(self._connection), parameters)
+            self._drop_old()
 
-    def drop_tables(self, names: Sequence[str]) -> None:
-        """Drops tables of answers."""
+    def _drop_old(self) -> None:
+        with failures_named():
+            found = self._connection.execute(script("check", "old_tables").filled(self._connection)).fetchall()
+            for (name,) in found:
+                with suppress(Transient):  # somebody reads it: the next run will drop it
+                    self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        with failures_named(), self._connection.transaction():
+            self._connection.execute(f"set local lock_timeout = {DROP_LOCK_TIMEOUT_MS}")
+            self._connection.execute(sql.SQL("drop table chronofact.{}").format(sql.Identifier(name)))
+
+    def _execute(self, name: str, **slots: str) -> None:
+        self._connection.execute(script("check", name).filled(self._connection, **slots))
+
+    def _leaf(self, share: int) -> str:
+        return f"{self._table}_{share}"
 
     def _reader(self) -> Connection[Any]:
         assert self._snapshot is not None  # noqa: S101 - taken before anything is read

@@ -35,10 +35,9 @@ class CheckStore:
         """
         with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
             _lock(connection, wanted.projection)
-            lost = connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
+            connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
             run_id = _begun(connection, wanted)
             run = CheckRun(self._conninfo, connection, run_id, wanted)
-            run.drop_tables([name for (name,) in lost.fetchall() if name])
             try:
                 yield run
             except BaseException as error:

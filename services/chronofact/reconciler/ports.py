@@ -45,12 +45,16 @@ class Log(Protocol):
 class Cut(Protocol):
     """A projection as it was in one snapshot, for one worker."""
 
-    def judge(self, first: int, last: int) -> tuple[int, Tally]:
-        """Compares the facts of these numbers with their events; what differs is kept. Tells what was done."""
+    def judge(self, first: int, last: int) -> tuple[list[Divergence], Tally]:
+        """Compares the facts of these numbers with their events: what differs, and what was done."""
         ...
 
     def stored(self, partition: int) -> Iterator[StoredLine]:
-        """What the projection says of each message of a partition, by offset."""
+        """What the projection keeps of each message of a partition, by offset."""
+        ...
+
+    def known(self, messages: Sequence[tuple[bytes, bytes, int]]) -> set[int]:
+        """Which of these (fact id, event id, offset) were applied from an earlier offset, by their places."""
         ...
 
 
@@ -58,6 +62,7 @@ class CheckRun(Protocol):
     """One check at work: it owns its projection's lock and its line in the list of runs."""
 
     run_id: int
+    wanted: CheckWanted
     topic_id: UUID | None
     next_offsets: Mapping[int, int]
     facts_total: int
@@ -71,11 +76,19 @@ class CheckRun(Protocol):
         ...
 
     def chunks(self) -> Sequence[tuple[int, int]]:
-        """Ranges of fact numbers that cover every fact and every line of the projection."""
+        """Ranges of fact numbers, both ends in, that cover every line that there is or could be."""
         ...
 
-    def cut(self) -> AbstractContextManager[Cut]:
-        """A worker's look at the snapshot."""
+    def make_table(self, shares: Sequence[tuple[int, int]]) -> None:
+        """An empty table of answers, with a leaf for each share of fact numbers."""
+        ...
+
+    def cut(self, share: int | None = None) -> AbstractContextManager[Cut]:
+        """A worker's look at the snapshot; its share's answers are kept once the block ends well."""
+        ...
+
+    def adjudicate(self, share: int) -> list[Divergence]:
+        """Names overlaps in a share, then puts the rest under the constraint that there are none."""
         ...
 
     def found(self, divergences: Iterable[Divergence]) -> None:
@@ -84,10 +97,6 @@ class CheckRun(Protocol):
 
     def progress(self, tally: Tally) -> None:
         """How far it has come."""
-        ...
-
-    def adjudicate(self) -> None:
-        """Puts the answers of all workers under the constraint that no instant has two."""
         ...
 
     def finish(self) -> None:

@@ -1,0 +1,41 @@
+-- What every read goes through, asked for the answer at the cut.
+select
+    n.fact_no,
+    'answer_at' as relation,
+    w.aspect,
+    'now, everything applied' as place,
+    w.expected,
+    w.found
+from (
+    select
+        o.*,
+        a.kind as kind_found,
+        a.reason as reason_found,
+        a.versions as versions_found,
+        a.winner,
+        coalesce(pg_temp.us(a.valid_from), pg_temp.neg()) as from_found,
+        coalesce(pg_temp.us(a.valid_to), pg_temp.pos()) as to_found
+    from now_wanted as o
+    cross join lateral {schema}.answer_at(o.fact_no, %(now_at)s, null) as a
+    offset 0
+) as n
+cross join lateral (
+    values
+    (n.kind_found is distinct from n.kind, 'kind', pg_temp.kind_said(n.kind, n.reason), n.kind_found::text),
+    (
+        n.kind_found = 0 and n.kind = 0 and n.reason_found is distinct from n.reason,
+        'reason', pg_temp.kind_said(n.kind, n.reason), pg_temp.kind_said(0, n.reason_found)
+    ),
+    (
+        n.kind > 0 and n.kind = n.kind_found and (
+            cardinality(n.versions_found) <> n.versions
+            or (
+                select bit_xor(hashint8extended(one.no, 0)) from unnest(n.versions_found) as one (no)
+            ) is distinct from n.set_hash
+        ),
+        'versions', n.versions::text, n.versions_found::text
+    ),
+    (n.from_found <> n.valid_from, 'valid_from', pg_temp.spelled(n.valid_from), pg_temp.spelled(n.from_found)),
+    (n.to_found <> n.valid_to, 'valid_to', pg_temp.spelled(n.valid_to), pg_temp.spelled(n.to_found))
+) as w (is_wrong, aspect, expected, found)
+where w.is_wrong

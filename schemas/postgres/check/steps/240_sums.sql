@@ -1,0 +1,56 @@
+-- The state hash of each fact by semantics §5 and decision 0015: a sum over its stretches and conflict edges.
+with told as (
+    select
+        s.fact_no,
+        concat(
+            case when s.lane > 0 then
+                case s.kind when 1 then '{"lane":"lane","kind":"' else '{"lane":"lane_unknown","kind":"' end
+            else '{"kind":"' end,
+            (array['unknown', 'value', 'conflict'])[s.kind + 1], '","reason":',
+            coalesce('"' || (array[
+                'excluded', 'ended', 'superseded', 'not_yet_valid', 'revoked', 'proposed_only', 'never_recorded'
+            ])[s.reason] || '"', 'null'),
+            ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to), ',',
+            case
+                when s.lane > 0 then concat(
+                    '"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
+                    replace(v.version_id::text, '-', ''), '"]'
+                )
+                else coalesce(m.behind, '"value_hashes":[],"version_ids":[]')
+            end, '}'
+        ) as content
+    from stretch as s
+    left join member as m on s.cell = m.cell and s.lane = 0
+    left join ver as v on s.fact_no = v.fact_no and s.lane = v.no
+    union all
+    select
+        p.fact_no,
+        concat(
+            '{"left":"', replace(p.left_id::text, '-', ''), '","relation":"', p.relation, '","right":"',
+            replace(p.right_id::text, '-', ''), '"}'
+        )
+    from (
+        select
+            o.*,
+            row_number() over (partition by o.fact_no, o.is_rival order by o.left_id, o.right_id) as turn
+        from pair as o
+    ) as p
+    where not p.is_rival or p.turn <= 1000
+)
+
+insert into state
+select
+    n.fact_no,
+    pg_temp.total(array[
+        sum(pg_temp.part(n.digest, 0)), sum(pg_temp.part(n.digest, 1)), sum(pg_temp.part(n.digest, 2)),
+        sum(pg_temp.part(n.digest, 3)), sum(pg_temp.part(n.digest, 4)), sum(pg_temp.part(n.digest, 5)),
+        sum(pg_temp.part(n.digest, 6)), sum(pg_temp.part(n.digest, 7))
+    ])
+from (
+    select
+        t.fact_no,
+        sha256(convert_to(t.content, 'UTF8')) as digest
+    from told as t
+    offset 0
+) as n
+group by n.fact_no
