@@ -3,30 +3,27 @@
 create index version_proposed on {schema}.version (fact_no) where lifecycle = 'PROPOSED';
 
 -- The fact's system time as of a cut of the log: that of its last event below next_offsets (one a partition, from 0),
--- but no later than system_as_of. Null next_offsets is no cut; null is everything applied.
+-- but no later than system_as_of.
 create function {schema}.known_by(fact_no bigint, next_offsets bigint[], system_as_of timestamptz)
 returns timestamptz
 language sql stable parallel safe
 as $$
-    select case
-        when known_by.next_offsets is null then known_by.system_as_of
-        else least(known_by.system_as_of, (
-            select e.recorded_at
-            from {schema}.event as e
-            where
-                e.fact_no = known_by.fact_no
-                and e.kafka_offset < known_by.next_offsets[(known_by.fact_no >> 40) + 1]
-            order by e.fact_no desc, e.event_seq desc
-            limit 1
-        ))
-    end
+    select least(known_by.system_as_of, (
+        select e.recorded_at
+        from {schema}.event as e
+        where
+            e.fact_no = known_by.fact_no
+            and e.kafka_offset < known_by.next_offsets[(known_by.fact_no >> 40) + 1]
+        order by e.fact_no desc, e.event_seq desc
+        limit 1
+    ))
 $$;
 
--- Whether the event lies below the cut; a null cut holds everything.
+-- Whether an event lies below such a cut.
 create function {schema}.lies_below(fact_no bigint, event_seq bigint, next_offsets bigint[]) returns boolean
 language sql stable parallel safe
 as $$
-    select lies_below.next_offsets is null or exists (
+    select exists (
         select from {schema}.event as e
         where
             e.fact_no = lies_below.fact_no

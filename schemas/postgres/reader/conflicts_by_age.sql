@@ -12,7 +12,7 @@ where
     and c.recorded_at >= %(after_at)s
     and (c.recorded_at, f.fact_id, c.left_version_id, c.right_version_id)
     > (%(after_at)s, %(after_fact)s, %(after_left)s, %(after_right)s)
-    and {schema}.lies_below(c.fact_no, c.event_seq, %(next_offsets)s)
+    and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(c.fact_no, c.event_seq, %(next_offsets)s))
     {filters}
 order by c.recorded_at, f.fact_id, c.left_version_id, c.right_version_id
 limit %(limit)s

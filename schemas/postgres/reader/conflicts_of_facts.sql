@@ -20,6 +20,6 @@ where
     and (%(version_id)s::uuid is null or %(version_id)s in (c.left_version_id, c.right_version_id))
     and (c.recorded_at, m.fact_id, c.left_version_id, c.right_version_id)
     > (%(after_at)s, %(after_fact)s, %(after_left)s, %(after_right)s)
-    and {schema}.lies_below(c.fact_no, c.event_seq, %(next_offsets)s)
+    and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(c.fact_no, c.event_seq, %(next_offsets)s))
 order by c.recorded_at, m.fact_id, c.left_version_id, c.right_version_id
 limit %(limit)s

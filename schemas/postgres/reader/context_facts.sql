@@ -22,7 +22,10 @@ from (
         one.fact_id,
         one.fact_key,
         one.subject_label,
-        {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s) as as_of
+        case
+            when %(next_offsets)s::bigint[] is null then %(system_as_of)s::timestamptz
+            else {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s)
+        end as as_of
     from unnest(%(scope_kinds)s::text[], %(scope_keys)s::text[]) with ordinality as s (scope_kind, scope_key, place)
     inner join {schema}.fact as one
         on
@@ -31,7 +34,7 @@ from (
             and one.tenant_id = %(tenant_id)s
             and one.subject_id = %(subject_id)s
             and starts_with(one.fact_key, %(prefix)s)
-            and {schema}.lies_below(one.fact_no, 1, %(next_offsets)s)
+            and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(one.fact_no, 1, %(next_offsets)s))
     order by s.place, one.fact_key
     limit %(limit)s
 ) as f

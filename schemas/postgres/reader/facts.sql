@@ -24,13 +24,16 @@ from (
         one.scope_key,
         one.fact_key,
         one.subject_label,
-        {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s) as as_of
+        case
+            when %(next_offsets)s::bigint[] is null then %(system_as_of)s::timestamptz
+            else {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s)
+        end as as_of
     from {schema}.fact as one
     where
         one.tenant_id = %(tenant_id)s
         and one.subject_id = %(subject_id)s
         and (one.scope_kind, one.scope_key, one.fact_key) > (%(after_kind)s, %(after_scope)s, %(after_key)s)
-        and {schema}.lies_below(one.fact_no, 1, %(next_offsets)s)
+        and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(one.fact_no, 1, %(next_offsets)s))
         {filters}
     order by one.tenant_id, one.subject_id, one.scope_kind, one.scope_key, one.fact_key
     limit %(limit)s
