@@ -160,7 +160,7 @@ async def test_a_folded_tail_says_what_the_projection_will(world: World, profile
 
 
 async def test_so_do_crowds(world: World) -> None:
-    histories = [[history(Dice(Random(f"fold crowd {n}").randrange), 60, CROWD)] for n in range(2)]
+    histories = [[history(Dice(Random(f"fold crowd {n}").randrange), 60, CROWD)] for n in range(1)]
     await judge(world, "crowd", histories)
 
 

@@ -155,6 +155,10 @@ def test_a_reader_without_kafka_says_so_and_never_calls_old_data_new(kafka: str,
         assert time.monotonic() - started < 2
         assert (body["value"], body["freshness"]["stale"]) == ("npm", True)
         assert body["freshness"]["because"] == "kafka_unreachable"
+        started = time.monotonic()
+        listed = cut_off.get("/v1/facts", subject="ada", after=after, wait_ms=0)
+        assert time.monotonic() - started < 2
+        assert listed["freshness"]["stale"] is True
         while not (freshness := cut_off.get("/v1/resolve", **asked)["freshness"])["stale"]:
             assert time.monotonic() - started < 12
             time.sleep(0.2)

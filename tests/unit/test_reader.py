@@ -26,7 +26,7 @@ from chronofact.reader.answers import (
 from chronofact.reader.chains import nearest
 from chronofact.reader.freshness import LogWatch, freshness_body
 from chronofact.reader.questions import Wait, fact_id_in, wait_of
-from chronofact.reader.waiting import Waiting, has_passed
+from chronofact.reader.waiting import Waiting, check_partitions, check_within, has_passed
 
 TOPIC = bytes(range(16))
 SILENT = Found(*[None] * 11)
@@ -84,7 +84,57 @@ def test_held_answers_are_stale() -> None:
     assert (body["stale"], body["held"], body["because"]) == (True, 2, "held")
 
 
+def test_nothing_is_fresh_once_the_log_was_not_heard_of_for_five_seconds() -> None:
+    watch = watch_that_saw((10.0, {0: 5}))
+    assert watch.doubt(at(p0=5), 15.0) is None
+    assert watch.doubt(at(p0=5), 15.1) == "log_unheard"
+    watch.saw(Watermarks(TOPIC, {0: 5}), 16.0)
+    assert watch.doubt(at(p0=5), 16.1) is None
+
+
+def test_another_topic_under_the_name_says_nothing_of_the_lag() -> None:
+    watch = watch_that_saw((10.0, {0: 5}))
+    watch.saw(Watermarks(bytes(16), {0: 900}), 11.0)
+    assert watch.behind(at(p0=5), 11.5) == (None, 0.5)
+    assert watch.doubt(at(p0=5), 11.5) == "topic_recreated"
+
+
+def test_a_look_that_began_before_is_no_proof_of_where_the_log_ends() -> None:
+    watch = LogWatch(lambda: Watermarks(TOPIC, {}))
+    watch.saw(Watermarks(TOPIC, {0: 5}), 12.0, asked_at=10.0)
+    assert watch.ends_since(10.5) is None
+    assert watch.ends_since(10.0) == Watermarks(TOPIC, {0: 5})
+
+
+async def test_who_asks_while_a_look_is_under_way_waits_for_that() -> None:
+    looks = 0
+
+    def ends() -> Watermarks:
+        nonlocal looks
+        looks += 1
+        time.sleep(0.05)
+        return Watermarks(TOPIC, {0: looks})
+
+    watch = LogWatch(ends)
+    await asyncio.gather(*(watch.look() for _ in range(20)))
+    assert looks == 1
+
+
 # -- positions
+
+
+def test_positions_that_the_log_can_not_have_are_refused() -> None:
+    ends = Watermarks(TOPIC, {0: 5, 1: 7})
+    check_within(at(p0=5, p1=7), ends)
+    refused = {"position_beyond_log": at(p0=6), "position_of_other_topic": Position(bytes(16), {0: 1})}
+    for code, position in refused.items():
+        with pytest.raises(Rejected) as refusal:
+            check_within(position, ends)
+        assert (refusal.value.code, refusal.value.field) == (code, "after")
+    check_partitions(at(p11=1), 12)
+    with pytest.raises(Rejected) as refusal:
+        check_partitions(at(p12=1), 12)
+    assert refusal.value.code == "position_partition_unknown"
 
 
 def test_a_projection_that_has_read_nothing_has_passed_only_the_start() -> None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, cast
 from uuid import UUID
@@ -236,9 +236,13 @@ class Folding:
         return freshness_body(standing._replace(position=cut), self._watch, because=because)
 
     async def _check_within(self, after: Position) -> None:
-        """Asks where the log ends, unless nobody can say."""
+        """Asks where the log ends, unless nobody can say soon."""
+        if self._watch.is_away:
+            return
         began = time.monotonic()
-        await self._watch.look()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.timeout_ms / 1_000):
+                await self._watch.look()
         if (ends := self._watch.ends_since(began)) is not None:
             check_within(after, ends)
 
