@@ -49,7 +49,19 @@ def test_start_up_imports_nothing_that_help_does_not_need() -> None:
 
 def test_every_command_has_a_help(chronofact: Command) -> None:
     assert chronofact("--help") == 0
-    for name in ("demo", "up", "down", "doctor", "import", "resolve", "facts", "history", "timeline", "conflicts"):
+    for name in (
+        "demo",
+        "up",
+        "down",
+        "doctor",
+        "import",
+        "resolve",
+        "facts",
+        "history",
+        "timeline",
+        "conflicts",
+        "context",
+    ):
         assert name in chronofact.out
         assert chronofact(name, "--help") == 0
         assert chronofact("--help") == 0
@@ -123,6 +135,50 @@ def test_conflicts_show_both_sides(chronofact: Command) -> None:
         assert chronofact("conflicts", "ana", "--relation", "OPEN", "--reader", reader.url) == 0
     for shown in ("npm", "pnpm", ID["a"], ID["b"], "there is more"):
         assert shown in chronofact.out
+    assert ("relation", "OPEN") in reader.asked[0].params
+
+
+def test_conflicts_are_listed_with_or_without_saying_list(chronofact: Command) -> None:
+    for words, named in (([], []), (["list"], []), (["list", "list"], ["list"]), (["ana", "k"], ["ana", "k"])):
+        with serving(Told({"conflicts": [], "cursor": None})) as reader:
+            assert chronofact("conflicts", *words, "--reader", reader.url, "--relation", "all") == 0
+        assert reader.asked[0].params[:-1] == list(zip(("subject", "key"), named, strict=False))
+    assert chronofact("conflicts", "--relation", "none") == 2
+
+
+def test_settling_needs_a_fact_and_what_to_keep(chronofact: Command) -> None:
+    assert chronofact("conflicts", "settle", "ana", "k", "--json") == 2
+    assert "--keep" in chronofact.err
+    assert chronofact("conflicts", "settle", "ana", "--keep", "left") == 2
+    assert "--fact" in chronofact.err
+
+
+def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
+    question = {
+        "kind": "conflict",
+        "fact": FACT,
+        "ask": "Which?",
+        "sides": [],
+        "settle": [],
+        "settle_command": "do [it]",
+    }
+    body = {
+        "text": '- editor in user:self: "[red]vim" (always; source "s")',
+        "left_out": 2,
+        "too_long_count": 1,
+        "questions": [question],
+        "questions_count": {"conflict": 4, "review": 0, "proposal": 0},
+        "cursor": "next",
+    }
+    with serving(Told(body)) as reader:
+        assert chronofact("context", "ana", "--scope", "task:t", "--scope", "user:self", "--reader", reader.url) == 0
+    for shown in (body["text"], "3 left out", "Which?", "do [it]", "and 3 more questions"):
+        assert str(shown) in chronofact.out
+    assert [one for one in reader.asked[0].params if one[0] == "scope"] == [("scope", "task:t"), ("scope", "user:self")]
+    with serving(Told(body)) as reader:
+        assert chronofact("context", "ana", "--text", "--reader", reader.url) == 0
+    assert chronofact.out == f"{body['text']}\n"
+    assert chronofact("context", "ana", "--budget", "0") == 2
 
 
 def test_a_timeline_has_both_axes(chronofact: Command) -> None:
