@@ -32,6 +32,9 @@ from tests.property.translate import story
 
 MARCH, JUNE, JULY, AUGUST = (f"2026-{month}-01T00:00:00Z" for month in ("03", "06", "07", "08"))
 
+FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"
+END = parse_instant(LAST)
+
 
 @pytest.fixture
 async def world(database: str) -> AsyncIterator[World]:
@@ -202,6 +205,20 @@ async def test_many_versions_are_counted_and_a_thousand_listed(world: World) -> 
     assert (len(body["versions"]), body["versions_count"]) == (1_000, 2_000)
     assert body["standings"] == {"eligible": 2_000}
     assert (len(body["events"]), body["events_count"]) == (1_000, 2_000)
+
+
+async def test_the_ends_of_time_are_instants_and_other_tenants_see_nothing(world: World) -> None:
+    ada = Fact("ada")
+    world.tell(ada.asserts("npm", FIRST), ada.says(FactEnded(ada.asserts("npm", FIRST).version_id or b"", END)))
+    assert (await explained(world, valid_at=FIRST))["answer"]["valid_during"] == [FIRST, LAST]
+    assert (await explained(world, valid_at=FIRST))["before"] is None
+    over = await explained(world, valid_at=LAST, as_of=LAST)
+    assert (over["answer"]["reason"], over["before"]["value"], over["after"]) == ("ended", "npm", None)
+    assert (await explained(world, valid_at=LAST, as_of=FIRST))["answer"]["reason"] == "not_yet_known"
+    asked = {"subject": "ada", "key": "package_manager"}
+    response = await world.http.get("/v1/explain", params=asked, headers={"X-Tenant-Id": "another"})
+    body = response.json()
+    assert (body["answer"]["reason"], body["versions"], body["events"]) == ("never_recorded", [], [])
 
 
 async def test_what_is_asked_wrongly_is_refused_by_name(world: World) -> None:
