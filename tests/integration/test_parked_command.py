@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 from uuid import UUID
 
 import orjson
 import psycopg
 import pytest
 
+from chronofact.cli.__main__ import main
 from chronofact.kafka.admin import create_topics
 from tests.architecture.tree import ROOT
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
@@ -24,6 +28,14 @@ from tests.integration.writing import WriterProcess
 POISON = b"\xc3\x01 no event"
 RUNBOOK = ROOT / "docs" / "operations" / "parked.md"
 ADA, BOB = Fact("ada"), Fact("bob")
+
+
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 class Stack:
@@ -36,16 +48,23 @@ class Stack:
             "CHRONOFACT_POSTGRES": database,
             "CHRONOFACT_WRITER_PORT": str(writer.http.base_url.port),
             "CHRONOFACT_AUTH": "off",
-            "PATH": "/usr/bin:/bin",
             "COLUMNS": "200",
-            "LANG": "C.UTF-8",
         }
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "chronofact.cli", *arguments]
-        return subprocess.run(
-            line, env=self._environ, cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
-        )
+    def run(self, *arguments: str) -> Ran:
+        """`chronofact …` in this process."""
+        out, err = StringIO(), StringIO()
+        with (
+            patch.object(sys, "argv", ["chronofact", *arguments]),
+            patch.dict(os.environ, self._environ),
+            chdir(self.folder),
+            redirect_stdout(out),
+            redirect_stderr(err),
+            pytest.raises(SystemExit) as left,
+        ):
+            main()
+        assert isinstance(left.value.code, int)
+        return Ran(left.value.code, out.getvalue(), err.getvalue())
 
     def json(self, *arguments: str, code: int = 0) -> dict[str, Any]:
         ran = self.run(*arguments, "--json")
