@@ -18,7 +18,7 @@ from chronofact.client import Ids, Source
 from tests.contract.writing import JSON
 
 BATCH = 20
-PAUSE_S = 0.02
+PAUSE_S = 0.05
 AGAIN_S = 0.1
 SETTLE_S = 90
 TIMEOUT_S = 15

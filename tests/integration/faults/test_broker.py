@@ -121,13 +121,13 @@ def test_the_leader_of_a_cluster_is_killed_within_a_batch(stack_folder: Path, da
 
 
 def leaders(kafka: str) -> set[int]:
-    found = AdminClient({"bootstrap.servers": kafka}).list_topics(TOPIC, timeout=10).topics[TOPIC]
+    found = AdminClient({"bootstrap.servers": kafka, "log_level": 2}).list_topics(TOPIC, timeout=10).topics[TOPIC]
     return {partition.leader for partition in found.partitions.values()}
 
 
 def await_in_sync(kafka: str) -> None:
     """Until every partition has all three again."""
-    admin = AdminClient({"bootstrap.servers": kafka})
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
     deadline = time.monotonic() + 60
     while True:
         found = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions.values()

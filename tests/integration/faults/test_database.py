@@ -111,7 +111,9 @@ def use_up_log(database: str) -> None:
 
 
 @pytest.mark.skipif(not may_mount(), reason="a small disk can't be mounted here")
-@pytest.mark.parametrize(("part", "code"), [("base", "postgres_resources"), ("pg_wal", "postgres_away")])
+@pytest.mark.parametrize(
+    ("part", "code"), [("base", "postgres_resources"), pytest.param("pg_wal", "postgres_away", marks=pytest.mark.soak)]
+)
 def test_a_full_disk_is_waited_for(kafka: str, topic: str, stack_folder: Path, part: str, code: str) -> None:
     """The disk of the tables, or of the write-ahead log, has no byte left (ENOSPC), and then some again."""
     server = postgres_in(stack_folder / "own")

@@ -45,7 +45,7 @@ def configure(kafka: str, topic: str, **settings: str) -> None:
         resource.add_incremental_config(
             ConfigEntry(name.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
         )
-    admin = AdminClient({"bootstrap.servers": kafka})
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
     admin.incremental_alter_configs([resource])[resource].result(ANSWER_S)
 
 
@@ -77,7 +77,7 @@ def test_retention_and_compaction_are_refused_while_they_last(here: Site) -> Non
 def test_added_partitions_are_refused_and_nothing_more_is_written(here: Site) -> None:
     with here.projector() as projector:
         here.load.await_more(200)
-        admin = AdminClient({"bootstrap.servers": here.kafka})
+        admin = AdminClient({"bootstrap.servers": here.kafka, "log_level": 2})
         admin.create_partitions([NewPartitions(here.topic, 13)])[here.topic].result(ANSWER_S)
         here.load.await_answer("partition_count_differs")
         projector.await_readyz("partition_count_differs")
@@ -132,7 +132,7 @@ def test_nothing_is_acknowledged_into_a_topic_that_was_emptied(kafka: str, topic
 
 def recreate(here: Site) -> None:
     """Delete the topic and make it again."""
-    admin = AdminClient({"bootstrap.servers": here.kafka})
+    admin = AdminClient({"bootstrap.servers": here.kafka, "log_level": 2})
     admin.delete_topics([here.topic])[here.topic].result(ANSWER_S)
     deadline = time.monotonic() + ANSWER_S
     while here.topic in admin.list_topics(timeout=5).topics:
