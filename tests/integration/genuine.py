@@ -33,6 +33,10 @@ class Genuine:
                 )
         self._events: dict[bytes, bytes] = {}
 
+    def event(self, event: Event) -> Event:
+        """The event as the projection knows it."""
+        return replace(event, event_id=self._event_id(event.event_id), what=self._renamed(event.what))
+
     def message(self, event: Event, *, label: str | None) -> Said:
         """The event as a message of the facts topic."""
         what = self._renamed(event.what)

@@ -7,13 +7,17 @@ import pty
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from typing import Any, NamedTuple
+from unittest.mock import patch
 from uuid import UUID, uuid4
 
 import httpx
 import orjson
 import pytest
 
+from chronofact.cli.__main__ import main
 from chronofact.client import Client, Conflict, Unknown, Value
 from chronofact.kafka.admin import create_topics
 from tests.integration.fixtures_stack import database_like
@@ -34,6 +38,14 @@ class ReaderProcess(ServiceProcess):
     service = "reader"
 
 
+class Ran(NamedTuple):
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 class Services(NamedTuple):
     """Where they are."""
 
@@ -43,43 +55,42 @@ class Services(NamedTuple):
     def client(self) -> Client:
         return Client(writer=self.writer, reader=self.reader)
 
-    def chronofact(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self._line(words),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            env=_environ(),
-            stdin=subprocess.DEVNULL,
-        )
+    def chronofact(self, *words: str) -> Ran:
+        """The command in this process, with nobody at a terminal."""
+        out, err, typed = StringIO(), StringIO(), StringIO()
+        with (
+            patch.multiple(sys, argv=["chronofact", *self._words(words)], stdin=typed),
+            patch.dict(os.environ, COLUMNS="200"),
+            redirect_stdout(out),
+            redirect_stderr(err),
+            pytest.raises(SystemExit) as left,
+        ):
+            main()
+        assert isinstance(left.value.code, int)
+        return Ran(left.value.code, out.getvalue(), err.getvalue())
 
     def at_terminal(self, typed: str, *words: str) -> str:
         """What a person sees who types that."""
         master, slave = pty.openpty()
         os.write(master, typed.encode())
+        line = [sys.executable, "-m", "chronofact.cli", *self._words(words)]
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")}
         with os.fdopen(slave) as terminal:
             ran = subprocess.run(
-                self._line(words),
+                line,
                 stdin=terminal,
                 capture_output=True,
                 text=True,
                 check=False,
                 timeout=60,
-                env=_environ(),
+                env={**environ, "COLUMNS": "200"},
             )
         os.close(master)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
-    def _line(self, words: tuple[str, ...]) -> list[str]:
-        where = ["--reader", self.reader, *(["--writer", self.writer] if "settle" in words else [])]
-        return [sys.executable, "-m", "chronofact.cli", *words, *where]
-
-
-def _environ() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CHRONOFACT_")}
-    return {**kept, "COLUMNS": "200"}
+    def _words(self, words: tuple[str, ...]) -> list[str]:
+        return [*words, "--reader", self.reader, *(["--writer", self.writer] if "settle" in words else [])]
 
 
 @pytest.fixture(scope="module")

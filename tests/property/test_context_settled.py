@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -17,25 +17,10 @@ from uuid import UUID
 import orjson
 import pytest
 
-from chronofact.contracts.payload import payload_of
-from chronofact.domain.canonical import digest
-from chronofact.domain.events import (
-    ConflictResolved,
-    Event,
-    EventDropped,
-    FactActivated,
-    FactAsserted,
-    FactEnded,
-    FactRevoked,
-    FactSuperseded,
-    Happening,
-    RelationDeclared,
-    RelationsChecked,
-)
-from chronofact.domain.identity import event_id_of, version_id_of
+from chronofact.domain.events import Event, EventDropped
 from chronofact.domain.interval import format_instant
+from tests.integration.genuine import Genuine
 from tests.integration.reading import ScopedFact, World, world_on
-from tests.integration.saying import Said
 from tests.property.oracle import (
     OAnswer,
     OLog,
@@ -61,84 +46,15 @@ ALL = 200_000
 
 
 class Told:
-    """One random history said of one fact, with ids that are derived from its content, as the log demands."""
+    """One random history said of one fact."""
 
     def __init__(self, fact: ScopedFact, events: Sequence[Event]) -> None:
         self.fact = fact
-        self._renamed: dict[bytes, bytes] = {}
-        self._versions: dict[bytes, bytes] = {}
-        for event in events:
-            if isinstance(event.what, FactAsserted):
-                self._versions[event.what.version_id] = self._version_id(event.what)
-        said = [(event, self._renaming(event.what)) for event in events]
-        for event, what in said:
-            if not isinstance(what, FactRevoked):
-                self._renamed[event.event_id] = self._event_id(what)
-        said = [(event, self._taking_back(what)) for event, what in said]
-        self.events = [Event(self._event_id(what), what, event.recorded_at) for event, what in said]
+        kept = [event for event in events if not isinstance(event.what, EventDropped)]
+        genuine = Genuine(fact, kept)
+        self.events = [genuine.event(event) for event in kept]
+        self.messages = [(genuine.message(event, label=fact.label), event.recorded_at) for event in kept]
         self.log = to_oracle(self.events)
-
-    def messages(self) -> Iterator[Said]:
-        for event in self.events:
-            what = event.what
-            if isinstance(what, EventDropped):
-                continue
-            claim = what if isinstance(what, FactAsserted) else None
-            yield self.fact.says(
-                what,
-                version_id=None if claim is None else claim.version_id,
-                value_hash=None if claim is None else claim.value_hash,
-                import_time=event.recorded_at,
-            )
-
-    def _version_id(self, said: FactAsserted) -> bytes:
-        return version_id_of(
-            self.fact.fact_id,
-            value=said.value,
-            valid_from=said.valid.start,
-            valid_to=said.valid.end,
-            source_id=f"s{said.version_id[-1]}",
-            source_hash=digest(b"s"),
-        )
-
-    def _event_id(self, what: Happening) -> bytes:
-        return event_id_of(self.fact.fact_id, type(what).__name__, payload_of(what))
-
-    def _new(self, version_id: bytes | None) -> Any:
-        return version_id and self._versions.get(version_id, version_id)
-
-    def _renaming(self, what: Happening) -> Happening:
-        match what:
-            case FactAsserted():
-                edges = tuple(replace(one, version_id=self._new(one.version_id)) for one in what.supersedes)
-                source_id = f"s{what.version_id[-1]}"
-                return replace(
-                    what,
-                    version_id=self._new(what.version_id),
-                    source_id=source_id,
-                    source_hash=digest(b"s"),
-                    supersedes=tuple(sorted(set(edges), key=repr)),
-                )
-            case FactActivated() | FactEnded() | RelationsChecked() | FactRevoked():
-                return replace(what, version_id=self._new(what.version_id))
-            case FactSuperseded():
-                return replace(
-                    what, new_version_id=self._new(what.new_version_id), old_version_id=self._new(what.old_version_id)
-                )
-            case ConflictResolved():
-                left, right = sorted((self._new(what.left_version_id), self._new(what.right_version_id)))
-                return replace(what, left_version_id=left, right_version_id=right, keep=self._new(what.keep))
-            case RelationDeclared():
-                left, right = sorted((self._new(what.left_version_id), self._new(what.right_version_id)))
-                newer = self._new(what.newer_version_id)
-                return replace(what, left_version_id=left, right_version_id=right, newer_version_id=newer)
-            case _:
-                return what
-
-    def _taking_back(self, what: Happening) -> Happening:
-        if isinstance(what, FactRevoked) and what.event_id is not None:
-            return replace(what, event_id=self._renamed.get(what.event_id, what.event_id))
-        return what
 
 
 @dataclass(frozen=True)
@@ -263,9 +179,10 @@ async def test_what_is_settled_is_what_the_rules_call_so(database: str, family: 
     }
     seen: Counter[str] = Counter()
     async with world_on(database) as world:
-        world.tell(
-            *(one for chains in told.values() for chain in chains.values() for fact in chain for one in fact.messages())
-        )
+        for chains in told.values():
+            for message, appended_at in (one for chain in chains.values() for fact in chain for one in fact.messages):
+                world.topic.append([message], appended_at=appended_at)
+        world.project()
         for subject, chains in told.items():
             for valid_at, as_of in instants_of(rng, chains.values()):
                 body = await ask(world, subject, valid_at, as_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -33,6 +34,8 @@ VALUES_MAX: Final = 500
 """Versions of one fact that it looks at, the last asserted ones."""
 VERSIONS_MAX: Final = 10_000
 TOO_LONG_MAX: Final = 20
+MANY: Final = 200
+"""More facts than this are put into lines off the event loop."""
 _PARAMETERS: Final = frozenset({"subject", "scope", "budget", "prefix", "valid_at", "as_of", "cursor"})
 
 
@@ -94,7 +97,11 @@ class Contexts:
             looked = await _Look(reading.snapshot, wanted, chain, asking, subject).look()
             freshness = freshness_of_page(self._reader, reading, begun, wait)
             cut = reading.snapshot.standing.position if begun is None else begun.cut
-        page = Page(looked.answering, budget, () if begun is None else begun.key)
+        after = () if begun is None else begun.key
+        if len(looked.answering) > MANY:
+            page = await asyncio.to_thread(Page, looked.answering, budget, after)
+        else:
+            page = Page(looked.answering, budget, after)
         last = page.last
         place = None if last is None else Place([last[0], -last[1], *last[2:]], wanted.valid_at, cut)
         return {
