@@ -50,7 +50,7 @@ create table chronofact.parked_event (
     constraint parked_event_of_projection foreign key (projection) references chronofact.projection (name)
 );
 
-create index parked_event_by_fact on chronofact.parked_event (projection, fact_id);
+create index parked_event_in_order on chronofact.parked_event (projection, fact_id, kafka_offset);
 
 create index parked_event_asked on chronofact.parked_event (projection, topic_id, partition)
 where release_asked_at is not null;

@@ -215,10 +215,14 @@ class MemoryBatch:
             [StoredEvent(line.event_id, line.event_type, line.recorded_at, line.payload) for line in lines],
         )
 
-    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
+    def parked_of(
+        self, partition: int, fact_id: bytes, *, messages_max: int, after: int = -1
+    ) -> Sequence[ParkedMessage]:
         self._fault("parked_of")
         found = parked_in(self.transaction, self._topic_id, partition)
-        return [message_of(line) for line in found if line.fact_id == fact_id][:messages_max]
+        return [message_of(line) for line in found if line.fact_id == fact_id and line.kafka_offset > after][
+            :messages_max
+        ]
 
     def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
         self._fault("parked_at")

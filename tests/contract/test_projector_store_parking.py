@@ -91,6 +91,9 @@ def test_parked_messages_come_back_as_they_came_in_order(store: Store, epoch: in
     write(store, Lines(parked=lines), epoch=epoch)
     assert all_of(store, ADA, epoch=epoch) == [message(lines[1]), message(lines[3]), message(lines[0])]
     assert all_of(store, ADA, epoch=epoch, messages_max=1) == [message(lines[1])]
+    with store.begin() as batch:
+        batch.advance(TOPIC_ID, [Step(3, epoch, 100)])
+        assert [one.offset for one in batch.parked_of(3, ADA, messages_max=9, after=4)] == [6, 9]
     assert at(store, 5, epoch=epoch) == message(lines[2])
     assert at(store, 7, epoch=epoch) is None
 

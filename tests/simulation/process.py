@@ -171,9 +171,11 @@ class SteppedBatch:
         self._process.step("load")
         return self._inner.load(fact_ids)
 
-    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
+    def parked_of(
+        self, partition: int, fact_id: bytes, *, messages_max: int, after: int = -1
+    ) -> Sequence[ParkedMessage]:
         self._process.step("parked")
-        return self._inner.parked_of(partition, fact_id, messages_max=messages_max)
+        return self._inner.parked_of(partition, fact_id, messages_max=messages_max, after=after)
 
     def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
         self._process.step("parked")

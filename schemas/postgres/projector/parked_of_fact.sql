@@ -1,4 +1,4 @@
--- The first messages of a fact that are still parked.
+-- The first messages of a fact behind an offset that are still parked.
 select
     p.partition,
     p.kafka_offset,
@@ -9,6 +9,6 @@ select
 from chronofact.parked_event as p
 where
     p.projection = %(projection)s and p.topic_id = %(topic_id)s
-    and p.partition = %(partition)s and p.fact_id = %(fact_id)s
+    and p.partition = %(partition)s and p.fact_id = %(fact_id)s and p.kafka_offset > %(after)s
 order by p.kafka_offset
 limit %(messages_max)s

@@ -31,9 +31,9 @@ class ParkingBatch:
         self._statements = statements
         self._where = where
 
-    def of_fact(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
-        """The first messages of a fact, in offset order."""
-        named = {"partition": partition, "fact_id": UUID(bytes=fact_id), "messages_max": messages_max}
+    def of_fact(self, partition: int, fact_id: bytes, *, messages_max: int, after: int) -> Sequence[ParkedMessage]:
+        """The first messages of a fact behind an offset, in offset order."""
+        named = {"partition": partition, "fact_id": UUID(bytes=fact_id), "messages_max": messages_max, "after": after}
         return self._found("parked_of_fact", named)
 
     def at(self, partition: int, offset: int) -> ParkedMessage | None:

@@ -247,9 +247,11 @@ class ProjectionBatch:
         if lines.parked or lines.released or lines.dropped or lines.retried:
             self._parking.write(lines)
 
-    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
-        """The first messages of a fact that are still parked, in offset order."""
-        return self._parking.of_fact(partition, fact_id, messages_max=messages_max)
+    def parked_of(
+        self, partition: int, fact_id: bytes, *, messages_max: int, after: int = -1
+    ) -> Sequence[ParkedMessage]:
+        """The first messages of a fact behind an offset that are still parked, in offset order."""
+        return self._parking.of_fact(partition, fact_id, messages_max=messages_max, after=after)
 
     def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:
         """The message of that place, if it is parked."""

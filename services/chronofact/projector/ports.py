@@ -150,8 +150,10 @@ class Batch(Protocol):
         """Those of the facts that are known, with all their events."""
         ...
 
-    def parked_of(self, partition: int, fact_id: bytes, *, messages_max: int) -> Sequence[ParkedMessage]:
-        """The first messages of a fact that are still parked, in offset order."""
+    def parked_of(
+        self, partition: int, fact_id: bytes, *, messages_max: int, after: int = -1
+    ) -> Sequence[ParkedMessage]:
+        """The first messages of a fact behind an offset that are still parked, in offset order."""
         ...
 
     def parked_at(self, partition: int, offset: int) -> ParkedMessage | None:

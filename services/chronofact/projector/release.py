@@ -170,14 +170,17 @@ class Releaser:
     def _let_through(self, batch: Batch, draft: Draft, partition: int, fact_id: bytes, trouble: _Trouble) -> None:
         """Apply a fact's parked messages in order, up to the first that still can't be."""
         self._cache.gather({fact_id}, draft, batch)
+        after = -1
         while True:
-            chunk = batch.parked_of(partition, fact_id, messages_max=CHUNK_MESSAGES)
+            # not from the start each time: what was released leaves dead lines in the index until the commit
+            chunk = batch.parked_of(partition, fact_id, messages_max=CHUNK_MESSAGES, after=after)
             if not chunk:
                 draft.free(partition, fact_id)
                 break
             if trouble.singly_from is not None and chunk[0].offset >= trouble.singly_from:
                 chunk = chunk[:1]
             trouble.under_way = chunk
+            after = chunk[-1].offset
             all_through = draft.release(chunk)
             batch.write(draft.close())
             if not all_through:
