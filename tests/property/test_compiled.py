@@ -17,6 +17,8 @@ from tests.property.strategies import PROFILES, random_history
 import chronofact.domain.history as folding
 from chronofact.domain.canonical import canonical
 from chronofact.domain.errors import Rejected
+from chronofact.domain.explain import explain
+from chronofact.domain.sentences import Around, sentences
 
 print(folding.__file__.endswith(".py"))
 for value in (True, 1, 1.0, -0.0, 2.5, 2**53, 2**53 + 1, -(2**53) - 1, 2**64, 10**16, 10**20, 10**21, 10**400, 1e16, 1e21,
@@ -30,12 +32,14 @@ for profile in PROFILES:
     for number in range({HISTORIES}):
         rng = Random(f"compiled {{profile}} {{number}}")
         history = folding.History()
-        for event in random_history(rng, rng.randint(2, 12), profile):
+        events = random_history(rng, rng.randint(2, 12), profile)
+        for event in events:
             if not history.knows(event.event_id):
                 print(profile, number, sorted(str(tuple(one)) for one in history.apply(event).paintings))
         outcome = history.take_outcome()
         labels = sorted((number, str(tuple(label))) for number, label in outcome.labels)
         print(labels, sorted(outcome.conflicts_now), outcome.conflicts_open, outcome.state_hash.hex())
+        print(sentences(explain(events, valid_at=40, system_as_of=None), Around()))
 """
 
 

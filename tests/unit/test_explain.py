@@ -131,6 +131,8 @@ def test_every_standing_has_its_words() -> None:
     never, ended = FactEnded(PNPM.version_id, JUNE, "mistake"), FactEnded(NPM.version_id, JULY, None)
     assert "npm ended on 1 July 2026, by an end." in lines(NPM, ended)
     assert "npm ended on 1 July 2026, as it said itself." in lines(said("npm", MARCH, JULY))
+    late = FactEnded(NPM.version_id, JULY + 1)
+    assert "npm ended on 1 July 2026, as it said itself." in lines(said("npm", MARCH, JULY), late)
     assert "pnpm never holds: its end, 1 June 2026, is not after its start, by an end (“mistake”)." in lines(
         NPM, PNPM, never
     )
@@ -147,7 +149,7 @@ def test_every_standing_has_its_words() -> None:
 
 def test_conflicts_values_and_silence_are_told_as_what_they_are() -> None:
     assert lines(NPM, said("yarn"))[0] == (
-        "It is not settled: npm and yarn both claim to hold; nothing supersedes them, and no decision says which to keep."
+        "It is not settled: npm and yarn both claim to hold; no supersession and no decision says which to keep."
     )
     three = lines(NPM, said("yarn"), said("bun"), around=Around(start=MARCH))[0]
     assert three.startswith("It is not settled since 1 March 2026: ")

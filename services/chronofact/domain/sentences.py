@@ -148,7 +148,7 @@ class _Teller:
                 verb, them = ("holds", "it") if len(version_ids) == 1 else ("hold", "them")
                 return f"{named} {verb}{during}: many values may, and nothing supersedes {them}."
             case Conflict(version_ids):
-                why = "nothing supersedes them, and no decision says which to keep"
+                why = "no supersession and no decision says which to keep"
                 both = "both" if len(version_ids) == 2 else "all"
                 return f"It is not settled{during}: {self._names(version_ids)} {both} claim to hold; {why}."
             case Unknown(reason):
@@ -231,7 +231,8 @@ class _Teller:
         return f"{since}, which says so itself"
 
     def _end_said(self, one: Stood) -> str:
-        if not one.ended_by:
+        """Its own ``valid_to``, or the earliest end."""
+        if one.said.valid.end == one.end:
             return ", as it said itself"
         said = self._explanation.log[one.ended_by[0]].event.what
         assert isinstance(said, FactEnded)  # noqa: S101 - ends are named by their events
