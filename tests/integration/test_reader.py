@@ -252,8 +252,8 @@ async def test_a_read_waits_until_the_projection_has_passed_a_position(world: Wo
     world.tell(Fact("bob").asserts("npm"))
     after = world.say(ada.asserts("npm", JUNE))
     asked = {"subject": "ada", "key": "package_manager", "after": after}
-    stale = await world.get("/v1/resolve", **asked, wait_ms=50)
-    assert (stale["reason"], stale["freshness"]["stale"]) == ("never_recorded", True)
+    folded = await world.get("/v1/resolve", **asked, wait_ms=50)
+    assert (folded["value"], folded["freshness"]["stale"], folded["freshness"]["tail_events"]) == ("npm", False, 1)
     assert (await world.get("/v1/facts", subject="ada", after=after, wait_ms=0))["freshness"]["stale"] is True
     waiting = asyncio.create_task(world.get("/v1/resolve", **asked, wait_ms=20_000))
     batch = asyncio.create_task(world.ask({"queries": [{"subject": "ada", "key": "package_manager"}], "after": after}))
