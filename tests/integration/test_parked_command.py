@@ -173,6 +173,13 @@ def test_what_can_not_be_done_names_the_remedy(stack: Stack) -> None:
         assert "Traceback" not in ran.stderr
 
 
+def test_the_doctor_points_at_what_is_parked(stack: Stack) -> None:
+    checks = orjson.loads(stack.run("doctor", "--json").stdout)["checks"]
+    (parked,) = [one for one in checks if one["name"] == "parked"]
+    assert (parked["ok"], parked["remedy"]) == (False, "chronofact parked list")
+    assert "6 messages" in parked["detail"]
+
+
 def test_without_a_projector_an_ask_stays_and_is_done_once_it_runs(stack: Stack) -> None:
     assert stack.projector is not None
     assert stack.projector.stop() == 0

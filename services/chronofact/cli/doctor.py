@@ -71,6 +71,7 @@ def _checks(data: Path | None) -> Iterator[Check]:
         yield Check("stack", "unreachable", gone, f"chronofact up --data {folder.path}; its data are kept")
     yield _kafka(addresses.get("kafka"), settings)
     yield _postgres(addresses.get("postgres"))
+    yield _parked(addresses.get("postgres"), settings.projection)
     for name in SERVICES:
         yield _service(name, addresses.get(name))
 
@@ -127,6 +128,22 @@ def _postgres(conninfo: str | None) -> Check:
     if found.missing:
         return Check("postgres", "failed", f"migrations missing: {', '.join(found.missing)}", "chronofact migrate")
     return Check("postgres", "ok", f"{len(found.applied)} migrations applied, none missing")
+
+
+def _parked(conninfo: str | None, projection: str) -> Check:
+    from chronofact.embedded.checks import Check
+    from chronofact.postgres.parking_store import ParkingStore
+    from chronofact.runtime.failures import Transient, Unfit
+
+    try:
+        with ParkingStore(conninfo or "", projection) as store:
+            messages, facts = store.counts()
+    except (Transient, Unfit):
+        return Check("parked", "skipped", "Postgres has to be well first")
+    if messages:
+        told = f"{messages} messages are parked in {projection}, {facts} facts held"
+        return Check("parked", "failed", told, "chronofact parked list")
+    return Check("parked", "ok", f"no message is parked in {projection}")
 
 
 def _bare(failure: Unfit) -> str:
