@@ -57,7 +57,7 @@ async def changes_reader(
     app = create_app("reader", "Changes.", health=Health(), metrics=metrics)
     add_changes(app, ChangesRoute(changes, credentials or OpenCredentials(), ScopeKinds.load(), metrics))
     try:
-        async with _serving(app, sndbuf) as port:
+        async with serving(app, sndbuf) as port:
             yield ChangesReader(changes, port)
             changes.close()
     finally:
@@ -65,7 +65,8 @@ async def changes_reader(
 
 
 @asynccontextmanager
-async def _serving(app: FastAPI, sndbuf: int | None) -> AsyncIterator[int]:
+async def serving(app: FastAPI, sndbuf: int | None = None) -> AsyncIterator[int]:
+    """On a port of loopback while the block runs."""
     config = uvicorn.Config(app, port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
     listener = config.bind_socket()
     if sndbuf is not None:

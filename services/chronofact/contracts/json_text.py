@@ -63,6 +63,33 @@ def exactly(raw: Raw) -> Any:
         raise Rejected("json_malformed", "the body is not JSON, or is cut short") from None
 
 
+def faithfully(raw: Raw) -> Any:
+    """By orjson where it drops nothing in silence, else exactly.
+
+    Raises:
+        Rejected: what ``exactly`` refuses, and ``json_key_repeated`` for the outermost object.
+    """
+    try:
+        found = orjson.loads(raw)
+        is_exact = not may_lack_keys(raw, found)
+    except orjson.JSONDecodeError:
+        is_exact = False
+    found = found if is_exact else exactly(raw)
+    check_keys(found, "the body")
+    return found
+
+
+def check_keys(found: Any, what: str) -> None:
+    """Refuses an object that named a key twice.
+
+    Raises:
+        Rejected: ``json_key_repeated``, naming the key.
+    """
+    if isinstance(found, Repeating):
+        message = f"{what} names a key twice, and which one counts would be a guess"
+        raise Rejected("json_key_repeated", message, field=found.key)
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):

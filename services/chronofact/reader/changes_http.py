@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -20,22 +20,25 @@ from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.http import error_response
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import Answers, answers
 
 PATH: Final = "/v1/changes"
 STALL_S: Final = 30.0
 """How long a listener may leave what was sent unread, before its stream is cut."""
 _KNOWN: Final = frozenset({"subject", "scope", "key", "prefix"})
-_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+_REFUSALS: Final[dict[int | str, str]] = {
+    400: "A parameter is not as it must be.",
+    401: "No credential that is known.",
+    403: "The credential may not read.",
+    422: "What is asked for can't be asked: the error names field and code.",
+    429: "As many follow here as may.",
+    503: "Postgres is away, or the service stops; coming again with the last id is safe.",
+}
+_STREAM: Final[Answers] = {
     200: {
         "description": "Changed answers, one server-sent event each, until the service stops.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    },
-    400: {"description": "A parameter is not as it must be."},
-    401: {"description": "No credential that is known."},
-    403: {"description": "The credential may not read."},
-    422: {"description": "What is asked for can't be asked: the error names field and code."},
-    429: {"description": "As many follow here as may."},
-    503: {"description": "Postgres is away, or the service stops; coming again with the last id is safe."},
+    }
 }
 _PARAMETERS: Final = (
     ("subject", "query", "Only of this subject."),
@@ -142,7 +145,7 @@ def add_changes(app: FastAPI, route: ChangesRoute) -> None:
         operation_id="get_v1_changes",
         response_class=Response,
         response_model=None,
-        responses=_RESPONSES,
+        responses={**_STREAM, **answers(_REFUSALS, {})},
         openapi_extra={
             "parameters": [
                 {"name": name, "in": place, "required": False, "schema": {"type": "string"}, "description": meaning}

@@ -20,11 +20,13 @@ from chronofact.reader.lists import Lists
 from chronofact.reader.questions import Asking, Question
 from chronofact.reader.requests import batch_of, body_of, check_address, parameters, question_in, question_of
 from chronofact.reader.service import Reader
+from chronofact.reader.shapes import SHAPES
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import error_response, json_response
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import answers
 
 POSTGRES: Final = "postgres"
 _SLICE: Final = 200
@@ -141,6 +143,6 @@ def _add(app: FastAPI, routes: Routes, call: Call, handler: Handler) -> None:
         summary=call.summary,
         tags=["reads"],
         operation_id=f"{call.method.lower()}{call.path.replace('/', '_')}",
-        responses={code: {"description": meaning} for code, meaning in call.responses.items()},
+        responses=answers(call.responses, {200: SHAPES[call.method, call.path]}),
         openapi_extra=call.extra(),
     )

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-import orjson
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
-from chronofact.contracts.json_text import Repeating, check_tokens, exactly, may_lack_keys
+from chronofact.contracts.json_text import check_keys, check_tokens, faithfully
 from chronofact.contracts.meant import hint
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE
 from chronofact.domain.errors import Rejected
@@ -123,9 +122,9 @@ def batch_of(raw: bytes) -> tuple[list[Any], Wait]:
     """
     if not raw.strip():
         raise Rejected("body_empty", "the body is empty")
-    found = _read(raw)
+    check_tokens(raw)
+    found = faithfully(raw)
     if isinstance(found, dict):
-        _check_keys(found, "the body")
         if unknown := found.keys() - _BODY_FIELDS:
             field = min(unknown)
             near = hint(field, _BODY_FIELDS)
@@ -145,22 +144,5 @@ def question_of(asking: Asking, query: Any) -> Question:
     """One query of a batch."""
     if not isinstance(query, dict):
         raise Rejected("field_type", "a query is a JSON object", field="queries")
-    _check_keys(query, "a query")
+    check_keys(query, "a query")
     return asking.question(query)
-
-
-def _read(raw: bytes) -> Any:
-    """By orjson where it drops nothing in silence, else by a slower exact reading."""
-    check_tokens(raw)
-    try:
-        found = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return exactly(raw)
-    return exactly(raw) if may_lack_keys(raw, found) else found
-
-
-def _check_keys(found: dict[str, Any], what: str) -> None:
-    if isinstance(found, Repeating):
-        raise Rejected(
-            "json_key_repeated", f"{what} names a key twice, and which one counts would be a guess", field=found.key
-        )

@@ -6,10 +6,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-import orjson
 from fastapi import FastAPI, Request, Response
 
 from chronofact.contracts.checking import CheckWanted, Divergence, Run
+from chronofact.contracts.json_text import faithfully
 from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant, instant_of
@@ -18,16 +18,35 @@ from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.http import error_response, json_response
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import ANY, COUNT, INSTANT, TEXT, answers, many, nullable, shape
 
 BODY_BYTES_MAX: Final = 4_096
 LIMIT_MAX: Final = 1_000
 PAST_MAX: Final = 1_000
 RUN_MAX: Final = 2**62
-_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    401: {"description": "No credential that is known."},
-    403: {"description": "The credential may not operate."},
-    400: {"description": "A parameter or the body is not as it must be."},
-    503: {"description": "Postgres is away; asking again is safe."},
+_RESPONSES: Final[dict[int | str, str]] = {
+    400: "A parameter or the body is not as it must be.",
+    401: "No credential that is known.",
+    403: "The credential may not operate.",
+    503: "Postgres is away; asking again is safe.",
+}
+_RUN: Final = {
+    "id": TEXT,
+    "projection": TEXT,
+    "state": TEXT,
+    "started_at": INSTANT,
+    "finished_at": nullable(INSTANT),
+    "cut_at": nullable(INSTANT),
+    "facts": nullable(COUNT),
+    "events": nullable(COUNT),
+    "divergences": nullable(COUNT),
+    "failure": nullable(TEXT),
+}
+_FOUND: Final = shape({"relation": TEXT, "aspect": TEXT, "expected": ANY, "found": ANY})
+_SHAPES: Final = {
+    ("POST", "/v1/checks"): shape(_RUN),
+    ("GET", "/v1/checks"): shape({"checks": many(shape(_RUN)), "cursor": nullable(TEXT)}),
+    ("GET", "/v1/checks/{run_id}"): shape({**_RUN, "found": many(_FOUND), "cursor": nullable(TEXT)}),
 }
 _WANTED: Final = {
     "type": "object",
@@ -184,23 +203,24 @@ def _add(
     async def endpoint(request: Request) -> Response:
         return await routes.respond(path, handler, request)
 
-    more: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such check."}}
+    done = 202 if method == "POST" else 200
+    more: dict[int | str, str] = {200: "As it stands.", 404: "There is no such check."}
     if method == "POST":
         more = {
-            202: {"description": "It has begun."},
-            409: {"description": "A check of this projection is running."},
-            413: {"description": "The body is too large."},
-            422: {"description": "A field is not as it must be."},
+            202: "It has begun.",
+            409: "A check of this projection is running.",
+            413: "The body is too large.",
+            422: "A field is not as it must be.",
         }
     app.add_api_route(
         path,
         endpoint,
         methods=[method],
-        status_code=202 if method == "POST" else 200,
+        status_code=done,
         summary=summary,
         tags=["checks"],
         operation_id=f"{method.lower()}{path.replace('/', '_')}",
-        responses={**_RESPONSES, **more},
+        responses=answers({**_RESPONSES, **more}, {done: _SHAPES[method, path]}),
         openapi_extra=extra,
     )
 
@@ -217,10 +237,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise Rejected("body_too_large", f"a body has at most {BODY_BYTES_MAX} bytes")
     if not raw.strip():
         return {}
-    try:
-        found = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        raise Rejected("json_malformed", "the body is not JSON") from None
+    found = faithfully(raw)
     if not isinstance(found, dict):
         raise Rejected("command_not_object", "the body is a JSON object")
     return found

@@ -10,6 +10,7 @@ import orjson
 import structlog
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from starlette.routing import Match
 
 from chronofact.contracts.addresses import meant_address
@@ -21,11 +22,23 @@ from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health, Reason
 from chronofact.runtime.logging import place_of
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import TEXT, answers, many, nullable, shape, words
 
 RETRY_AFTER_S: Final = "1"
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+_REASONS: Final = many(shape({"part": TEXT, "code": TEXT, "message": TEXT, "remedy": nullable(TEXT)}))
+_READY: Final = answers(
+    {200: "It can serve.", 503: "It can't, and why."},
+    {
+        200: shape({"status": words("ready"), "reasons": _REASONS}),
+        503: shape({"status": words("not_ready"), "reasons": _REASONS}),
+    },
+)
+_ALIVE: Final = answers({200: "It runs."}, {200: shape({"status": words("alive")})})
 
 
 def create_app(service: str, summary: str, *, health: Health, metrics: Metrics) -> FastAPI:
@@ -66,11 +79,11 @@ def error_response(error: Rejected, *, index: int | None = None, headers: Mappin
 
 
 def _add_health(app: FastAPI, health: Health, metrics: Metrics) -> None:
-    @app.get("/livez", tags=["health"], summary="The process runs")
+    @app.get("/livez", tags=["health"], summary="The process runs", responses=_ALIVE)
     async def livez() -> Response:
         return json_response({"status": "alive"})
 
-    @app.get("/readyz", tags=["health"], summary="It can serve, or why not, by name")
+    @app.get("/readyz", tags=["health"], summary="It can serve, or why not, by name", responses=_READY)
     async def readyz() -> Response:
         reasons = health.reasons()
         if not reasons:
@@ -80,7 +93,7 @@ def _add_health(app: FastAPI, health: Health, metrics: Metrics) -> None:
             {"status": "not_ready", "reasons": told}, status=503, headers={"Retry-After": RETRY_AFTER_S}
         )
 
-    @app.get("/metrics", tags=["health"], summary="Prometheus metrics")
+    @app.get("/metrics", tags=["health"], summary="Prometheus metrics", response_class=PlainTextResponse)
     async def exposition() -> Response:
         metrics.gauge("chronofact_ready").set(not health.reasons())
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -16,6 +16,7 @@ from chronofact.domain.errors import Rejected
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.http import error_response, json_response
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import ID, TEXT, answers, shape, words
 from chronofact.writer.body import parse_json
 from chronofact.writer.intake import JSON, Bodies, has_lines, trace_of
 from chronofact.writer.service import Writer
@@ -84,7 +85,8 @@ def add_drops(app: FastAPI, drops: Drops) -> None:
         methods=["POST"],
         summary="Give up a parked message; `chronofact parked drop` looks first whether it is one",
         tags=["operations"],
-        responses={code: {"description": meaning} for code, meaning in _ANSWERS.items()},
+        status_code=201,
+        responses=answers(_ANSWERS, {201: _SAID}),
         openapi_extra={"requestBody": _request_body()},
     )
 
@@ -94,12 +96,16 @@ _ANSWERS: Final[dict[int | str, str]] = {
     400: "Not JSON, or a parameter.",
     401: "No credential that is known.",
     403: "The credential may not operate.",
+    408: "The body did not come in time; nothing was sent.",
     413: "Too large.",
     415: "Another type or encoding.",
     422: "Refused: no place of this topic, no reason, or no key.",
     429: "No room now; nothing was sent.",
     503: "Kafka did not acknowledge in time, or the topic is not as it must be.",
 }
+
+
+_SAID: Final = shape({"status": words("accepted"), "event_id": ID, "position": TEXT})
 
 
 def _request_body() -> dict[str, Any]:

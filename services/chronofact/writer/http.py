@@ -15,6 +15,7 @@ from chronofact.domain.errors import Rejected
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.http import error_response
 from chronofact.runtime.metrics import Metrics
+from chronofact.runtime.openapi import ERROR, ID, TEXT, Answers, answers, many, nullable, shape, words
 from chronofact.writer.accept import Authority
 from chronofact.writer.answers import lines, several, single
 from chronofact.writer.body import parse_json, parse_lines
@@ -90,7 +91,7 @@ def add_events(app: FastAPI, events: Events) -> None:
         methods=["POST"],
         summary="One command, a JSON array of them, or NDJSON",
         tags=["events"],
-        responses={code: {"description": meaning} for code, meaning in _ANSWERS.items()},
+        responses=_answers(),
         openapi_extra={"requestBody": _request_body(), "parameters": [_DRY_RUN]},
     )
     _describe_commands(app)
@@ -109,12 +110,27 @@ _ANSWERS: Final[dict[int | str, str]] = {
     400: "Not JSON, or not as a whole.",
     401: "No credential that is known.",
     403: "The credential may not write.",
+    408: "The body did not come in time; nothing was sent.",
     413: "More than 10,000 commands or 16 MiB.",
     415: "Another type or encoding.",
     422: "One command, refused.",
     429: "No room for the whole request; nothing was sent.",
     503: "Kafka did not acknowledge in time, or the topic is not as it must be.",
 }
+
+
+_ACCEPTED: Final = shape(
+    {"status": words("accepted"), "event_id": ID, "fact_id": ID}, version_id=ID, idempotency_key=TEXT
+)
+_REJECTED: Final = shape({"status": words("rejected"), "error": ERROR["properties"]["error"]})
+_SINGLE: Final = {"allOf": [_ACCEPTED, shape({"position": nullable(TEXT)})]}
+_SEVERAL: Final = shape({"results": many({"oneOf": [_ACCEPTED, _REJECTED]}), "position": nullable(TEXT)})
+
+
+def _answers() -> Answers:
+    described = answers(_ANSWERS, {200: {"oneOf": [_SINGLE, _SEVERAL]}, 201: _SINGLE})
+    described[200]["content"][LINES] = {"schema": TEXT}
+    return described
 
 
 def _request_body() -> dict[str, Any]:
