@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from chronofact.cli import changes, conflicts, context, demo, doctor, importer, parked, reads, services, stack, why
+from chronofact.cli import (
+    changes,
+    check,
+    conflicts,
+    context,
+    demo,
+    doctor,
+    importer,
+    parked,
+    reads,
+    services,
+    stack,
+    why,
+)
 from chronofact.cli.outcome import ExitCode, Failure
 
 app = typer.Typer(
@@ -36,7 +49,7 @@ def options(
     pass
 
 
-for module in (demo, stack, importer, reads, why, context, conflicts, changes, parked, services, doctor):
+for module in (demo, stack, importer, reads, why, context, conflicts, changes, parked, check, services, doctor):
     module.register(app)
 
 

@@ -9,7 +9,9 @@ select
         when h.is_heavy then %(heavy_instants_max)s
         when t.slice is not null and n.automatic > 0 and n.versions > 60
             then greatest(4, %(pairs_max)s / (n.versions * n.versions))
-        when not at.is_last then least(%(past_instants_max)s, greatest(8, %(codes_max)s / greatest(n.versions, 1)))
+        when not at.is_last and n.versions > 100
+            then least(%(past_instants_max)s, greatest(8, %(codes_max)s / n.versions))
+        when not at.is_last and %(past_instants_max)s < 1000 then %(past_instants_max)s
     end,
     coalesce(n.is_single, false),
     coalesce(n.is_active and not n.is_single, false),
