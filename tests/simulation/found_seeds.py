@@ -1,6 +1,14 @@
-"""Seeds that once ended wrong, and why; they run always, since a world that found one fault is good at finding its like."""
+"""Seeds that ended wrong before the fault that they showed was mended; they run always.
+
+What a seed does changes with the worlds' rules and with the projector's calls, so each fault has its mutant too
+(`mutants.py`), and the seed is one that finds that mutant.
+"""
 
 FOUND = {
-    344: "a hole before a delivery that ran ahead was believed to be as wide as both, and a parked message was lost",
-    345: "the same for an event",
+    93: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
+    118: "the same",
+    46: "a claim called the log shortened, since its former owner had applied what was appended after the look",
+    130: "the same",
+    344: "a hole in the log, as first found",
+    345: "the same",
 }

@@ -140,7 +140,7 @@ class SimLog(MemoryLog):
             counts["redelivered"] += 1
             return position - dice.count(1, min(position, 5))
         if (
-            dice.chance(2)
+            dice.chance(3)
             and position < len(self.topic.partitions[partition])
             and (partition, position) not in self._jumped
         ):

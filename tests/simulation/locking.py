@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tests.contract.memory_store import MemoryBatch, MemoryStore
 from tests.contract.memory_transactions import Place, Transaction
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 T = TypeVar("T")
+RELEASES: Final = -1
+"""The one lock that is not of a partition: releases are numbered one transaction at a time."""
 
 
 class Locking(Protocol):
@@ -110,45 +112,3 @@ class TwinLocking:
             transaction.commit()
         else:
             transaction.rollback()
-
-
-class PostgresLocking:
-    """A call that has to wait leaves the schedule until the other transaction has ended; for two processes."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._holders: dict[int, Process] = {}
-        self._outside: Task | None = None
-        self.ghosts = 0
-
-    def call(self, process: Process, partitions: Sequence[int], call: Callable[[], T], *, keeps: bool = False) -> T:
-        if any(self._holders.get(one, process) is not process for one in partitions):
-            self._world.scheduler.counts["waited for a line"] += 1
-            result = self._called_outside(call)
-        else:
-            result = call()
-        if keeps:
-            self._holders |= dict.fromkeys(partitions, process)
-        return result
-
-    def began(self, process: Process, written: Written, batch: Any) -> None:
-        """Nothing is held before ``advance``."""
-
-    def ended(self, process: Process) -> None:
-        self._holders = {one: holder for one, holder in self._holders.items() if holder is not process}
-        if self._outside is not None and self._outside is not self._world.scheduler.current:
-            waiting, self._outside = self._outside, None
-            self._world.scheduler.fetch(waiting)
-
-    def committed(self, written: Written) -> None:
-        self._world.audit.committed(written)
-
-    def terminate(self) -> None:
-        """Left to the fault tests on real servers."""
-
-    def _called_outside(self, call: Callable[[], T]) -> T:
-        scheduler = self._world.scheduler
-        self._outside = scheduler.current
-        results: list[T] = []
-        scheduler.outside(lambda: results.append(call()))
-        return results[0]

@@ -12,7 +12,7 @@ from psycopg import errors
 from chronofact.contracts.projection import Claim, Step
 from chronofact.domain.errors import Rejected
 from chronofact.domain.history import History
-from chronofact.projector import apply, release
+from chronofact.projector import apply, loop, release
 from chronofact.projector.apply import Applier
 from chronofact.projector.cache import FactCache, Slot
 from chronofact.projector.draft import Draft, Owned
@@ -78,6 +78,38 @@ def believing_every_hole() -> Iterator[None]:
         ]
 
     with patch.object(Projector, "_wanted", wanted):
+        yield
+
+
+class _Any:
+    """Is whatever it is compared with."""
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@contextmanager
+def believing_a_hole_by_its_start() -> Iterator[None]:
+    """A hole seen twice may end elsewhere the second time: what was found by the first seeds."""
+
+    def read_again(self: Projector, partition: int, wanted: int, _found: int) -> Sequence[Message]:
+        return original(self, partition, wanted, _Any())  # type: ignore[arg-type]
+
+    original = Projector._read_again
+    with patch.object(Projector, "_read_again", read_again):
+        yield
+
+
+@contextmanager
+def looking_once_before_a_claim() -> Iterator[None]:
+    """What the owner before applied since the look makes the log look shortened: found by the simulation too."""
+    with patch.object(loop, "LOOKS_MAX", 1):
         yield
 
 
@@ -153,10 +185,9 @@ def forgetting_what_is_held() -> Iterator[None]:
 def holding_nothing() -> Iterator[None]:
     """What follows a parked message of its fact is applied."""
 
-    def park(self: Draft, message: Message, rejected: Any, *, fact_id: bytes | None) -> None:
-        original(self, message, rejected, fact_id=fact_id)
+    def park(self: Draft, message: Message, rejected: Any, **more: Any) -> None:
+        original(self, message, rejected, **more)
         self._held.clear()
-        self._holds.clear()
 
     original = Draft.park
     with patch.object(Draft, "park", park):
@@ -285,6 +316,8 @@ MUTANTS = {
         without_fence,
         without_offset_guards,
         believing_every_hole,
+        believing_a_hole_by_its_start,
+        looking_once_before_a_claim,
         settled_before_commit,
         going_on_after_a_failure,
         keeping_histories_on_rollback,

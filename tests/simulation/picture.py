@@ -84,6 +84,11 @@ def held_behind_nothing(picture: Picture) -> list[str]:
     return [f"{place} is held behind nothing" for place, code in first.values() if code == HELD]
 
 
+def in_order(lines: Iterable[Line]) -> list[Line]:
+    """By what they look like, since their parts may be None."""
+    return sorted(lines, key=lambda line: [str(part) for part in line])
+
+
 def _between(name: str, found: Mapping[Any, Any], wanted: Mapping[Any, Any]) -> list[str]:
     return [
         f"{name} {key}: {found.get(key)} instead of {wanted.get(key)}"
@@ -102,7 +107,7 @@ def _by_fact(lines: Iterable[Any]) -> Mapping[int, list[Any]]:
 def _fact(
     head: Head, label: str | None, lines: Mapping[str, Mapping[int, list[Any]]], conflicts: list[Any]
 ) -> FactPicture:
-    mine = {name: sorted((line[1:] for line in found.get(head.fact_no, ())), key=repr) for name, found in lines.items()}
+    mine = {name: in_order(line[1:] for line in found.get(head.fact_no, ())) for name, found in lines.items()}
     versions = {line.version_no: line for line in lines["versions"].get(head.fact_no, ())}
     changes = sorted(lines["labels"].get(head.fact_no, ()), key=lambda line: line.event_seq)
     labels = {number: _label(line) for number, line in versions.items()}

@@ -15,6 +15,7 @@ from tests.contract.projecting import Witness
 from tests.simulation.audit import Written
 from tests.simulation.faults import AT, DATABASE_STEPS, REFUSED, Fault
 from tests.simulation.group import SimLog
+from tests.simulation.locking import RELEASES
 from tests.simulation.scheduler import Crash, Task
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ class SteppedBatch:
         self._process.step("write")
         if self._process.world.refuses(lines):
             self._process.fail(REFUSED)
-        self._inner.write(lines)
+        releases = [RELEASES] if lines.released else []
+        self._process.world.side.locking.call(self._process, releases, lambda: self._inner.write(lines), keeps=True)
         self._written.lines.append(lines)
         self._process.step("written")

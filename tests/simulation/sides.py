@@ -19,6 +19,7 @@ class Side(Protocol):
     """What a world needs to know of its store."""
 
     locking: Locking
+    processes_max: int
 
     def store_for(self, process: Process) -> Store:
         """What a new process opens."""
@@ -41,6 +42,8 @@ class Side(Protocol):
 
 class TwinSide:
     """One twin for all."""
+
+    processes_max = 3
 
     def __init__(self, world: World) -> None:
         self.store = MemoryStore()

@@ -39,12 +39,13 @@ class Kind(StrEnum):
     EMPTY = "no value"
     KEYLESS = "no key"
     SHORT_KEY = "malformed key"
+    MISPLACED = "another partition than its fact's"
     DROP = "a drop"
 
 
+OF_NO_FACT: Final = (Kind.KEYLESS, Kind.SHORT_KEY, Kind.MISPLACED)
 MENDABLE: Final = (Kind.FUTURE, Kind.REFUSED)
-POISON: Final = (*MENDABLE, Kind.UNDECODABLE, Kind.NONSENSE, Kind.STRANGER, Kind.EMPTY, Kind.KEYLESS, Kind.SHORT_KEY)
-OF_NO_FACT: Final = (Kind.KEYLESS, Kind.SHORT_KEY)
+POISON: Final = (*MENDABLE, Kind.UNDECODABLE, Kind.NONSENSE, Kind.STRANGER, Kind.EMPTY, *OF_NO_FACT)
 
 CODES: Final = {
     Kind.EVENT: HELD,
@@ -56,6 +57,7 @@ CODES: Final = {
     Kind.EMPTY: "value_missing",
     Kind.KEYLESS: "message_key_malformed",
     Kind.SHORT_KEY: "message_key_malformed",
+    Kind.MISPLACED: "partition_mismatch",
     Kind.DROP: "drop_not_parked",
 }
 """Why a message is parked, unless it only waits for an earlier one."""
@@ -136,6 +138,11 @@ def _perhaps_spoiled(
             if other == message.key:
                 return [message]
             return [message, replace(message, kind=Kind.STRANGER, key=other, partition=partition_of(other, partitions))]
+        case Kind.MISPLACED:
+            elsewhere = (message.partition + 1) % partitions
+            if elsewhere == message.partition:
+                return [message]
+            return [message, replace(message, kind=Kind.MISPLACED, partition=elsewhere)]
         case Kind.NONSENSE:
             identity = next(fact.canonical for fact in facts if fact.fact_id == message.key)
             said = FactEvent(bytes(16), "FactEnded", identity, None, b'{"effective_at":17}')

@@ -101,7 +101,7 @@ class World:
 
     def append(self, planned: Planned) -> None:
         """As the broker does, by its clock."""
-        if self.dice.chance(3):
+        if self.dice.chance(6):
             self.topic.append_marker(planned.partition)
             self.scheduler.counts["offset without a message"] += 1
         place = (planned.partition, len(self.topic.partitions[planned.partition]))
@@ -117,7 +117,7 @@ class World:
 
     def _schedule(self) -> None:
         dice, scheduler = self.dice, self.scheduler
-        for number in range(dice.pick((2, 2, 3))):
+        for number in range(self.side.processes_max if dice.chance(30) else 2):
             self._start(f"projector-{number}")
         groups = _in_groups(dice, self._planned)
         times = sorted(dice.random.uniform(0.0, 0.9 * self.lasts_s) for _ in groups)
