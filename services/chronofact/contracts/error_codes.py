@@ -126,6 +126,7 @@ _SURROUNDINGS: Final = {
     "log_truncated": "The topic has lost its first messages.",
     "offset_out_of_range": "The topic no longer holds the offset to go on from.",
     "log_shortened": "The topic ends before what was applied from it.",
+    "stalled": "The process waits for an answer that does not come, of Postgres most likely.",
     "fenced": "Another process has taken the partition over.",
     "event_undecodable": "A message of the log is no event that this version can read.",
     "message_key_malformed": "A message's key is not the 16 bytes of a fact's id.",

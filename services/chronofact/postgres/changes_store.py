@@ -22,11 +22,14 @@ from chronofact.contracts.changes import (
 )
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import reading_pool
+from chronofact.postgres.silence import answering
 from chronofact.postgres.spelling import Int8Array, UuidArray, speak_plainly
 from chronofact.postgres.template import Script, scripts
 from chronofact.runtime.failures import Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
+ANSWER_TIMEOUT_S: Final = 25
+"""By our own clock, for a server that stands still."""
 CONNECTIONS_MAX: Final = 3
 """One for what is new, the rest for listeners that catch up."""
 
@@ -157,7 +160,7 @@ class ChangesStore:
         self, name: str, projection: str, filters: tuple[str, ...] = (), **parameters: Any
     ) -> list[tuple[Any, ...]]:
         with failures_named():
-            async with self._pool.connection() as connection:
+            async with answering(self._pool, limit_s=ANSWER_TIMEOUT_S) as connection:
                 statement = self._statement(connection, name, projection, filters)
                 cursor = await connection.execute(statement, parameters)
                 return await cursor.fetchall()

@@ -22,7 +22,7 @@ from chronofact.contracts.projection import (
     StoredEvent,
     StoredFact,
 )
-from chronofact.postgres import copy
+from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.parking_batch import ParkingBatch, asks
 from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, head_line
@@ -132,6 +132,11 @@ class ProjectionStore:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def cut(self) -> None:
+        """Break the connection under whoever waits at it; from another thread."""
+        if (connection := self._connection) is not None:
+            silence.cut(connection)
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection[Any]]:

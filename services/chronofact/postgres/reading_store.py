@@ -28,11 +28,14 @@ from chronofact.contracts.tail import TailMessage
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.page_reads import PageReads
 from chronofact.postgres.session import reading_pool
+from chronofact.postgres.silence import answering
 from chronofact.postgres.spelling import Instant, InstantArray, Int8Array, UuidArray, speak_plainly
 from chronofact.postgres.template import Script, scripts
 from chronofact.runtime.failures import Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
+ANSWER_TIMEOUT_S: Final = 25
+"""By our own clock, for a server that stands still."""
 _POSITION_COLUMNS: Final = 5
 _FEW_EVENTS: Final = 200
 """So many are read without asking first how large they are."""
@@ -93,14 +96,14 @@ class ReadingStore:
             "system_as_of": Instant.of(ask.system_as_of),
         }
         with failures_named():
-            async with self._pool.connection() as connection:
+            async with answering(self._pool, limit_s=ANSWER_TIMEOUT_S) as connection:
                 standing, row = await self._routed(connection, tenant_id, "resolve_one", parameters)
         return standing, Found(*row[_POSITION_COLUMNS:])
 
     async def standing(self, tenant_id: UUID) -> Standing:
         """How far the tenant's projection has come."""
         with failures_named():
-            async with self._pool.connection() as connection:
+            async with answering(self._pool, limit_s=ANSWER_TIMEOUT_S) as connection:
                 standing, _ = await self._routed(connection, tenant_id, "position", {"tenant_id": tenant_id})
         return standing
 
@@ -108,7 +111,7 @@ class ReadingStore:
     async def snapshot(self, tenant_id: UUID) -> AsyncIterator[PostgresSnapshot]:
         """The tenant's projection, unchanging while the block runs."""
         with failures_named():
-            async with self._pool.connection() as connection:
+            async with answering(self._pool, limit_s=ANSWER_TIMEOUT_S) as connection:
                 await connection.execute("begin isolation level repeatable read read only")
                 try:
                     standing, _ = await self._routed(connection, tenant_id, "position", {"tenant_id": tenant_id})

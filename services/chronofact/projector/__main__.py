@@ -18,6 +18,7 @@ from chronofact.projector.log import KafkaLog
 from chronofact.projector.loop import Limits, Projector
 from chronofact.projector.parking import ParkingLimit, ParkingLimits
 from chronofact.projector.serving import HealthServer
+from chronofact.projector.stall import Stall
 from chronofact.projector.telling import PART, Telling
 from chronofact.runtime.config import Settings, settings_or_exit
 from chronofact.runtime.failures import Corruption
@@ -46,9 +47,13 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
     health = Health(PART)
     metrics = Metrics("projector")
     with HealthServer(health, metrics, host=settings.projector_host, port=settings.projector_port) as server:
-        projector = _compose(settings, Telling(health, metrics, wall_s=time.time))
+        store = ProjectionStore(settings.postgres.get_secret_value(), settings.projection, name=settings.projector_name)
+        projector = _compose(settings, store, Telling(health, metrics, wall_s=time.time))
+        stall = Stall(health, monotonic=time.monotonic, cut=store.cut)
+        server.watch(stall.look)
         try:
             while not stopping.is_set():
+                stall.turned()
                 projector.step()
                 server.check()
         except (ParkingLimit, Corruption) as fault:
@@ -65,7 +70,7 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
     return 0
 
 
-def _compose(settings: Settings, telling: Telling) -> Projector:
+def _compose(settings: Settings, store: ProjectionStore, telling: Telling) -> Projector:
     topic = facts_topic(settings.facts_topic)
 
     def consumer() -> LogConsumer:
@@ -86,7 +91,7 @@ def _compose(settings: Settings, telling: Telling) -> Projector:
     )
     return Projector(
         KafkaLog(consumer, admin, topic, linger_s=limits.linger_s),
-        ProjectionStore(settings.postgres.get_secret_value(), settings.projection, name=settings.projector_name),
+        store,
         observer=telling,
         monotonic=time.monotonic,
         jitter=random.random,

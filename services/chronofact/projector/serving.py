@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from types import TracebackType
@@ -16,6 +17,7 @@ from chronofact.runtime.serve import serve
 
 SUMMARY: Final = "Keeps a projection in step with the log; here only health and metrics."
 STOP_S: Final = 2.0
+LOOK_S: Final = 1.0
 
 
 class HealthServer:
@@ -47,6 +49,14 @@ class HealthServer:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(STOP_S)
+
+    def watch(self, look: Callable[[], None]) -> None:
+        """Have this called once a second, beside the loop."""
+        self._loop.call_soon_threadsafe(self._tick, look)
+
+    def _tick(self, look: Callable[[], None]) -> None:
+        look()
+        self._loop.call_later(LOOK_S, self._tick, look)
 
     def check(self) -> None:
         """Raises what ended the server, if something did."""

@@ -14,6 +14,8 @@ from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 
 CHECK_S: Final = 1.0
+ANSWER_S: Final = 5.0
+"""A look that takes longer is told as Postgres being away, though it may still come back."""
 _CANCEL_AGAIN_S: Final = 0.1
 
 
@@ -22,7 +24,7 @@ async def watch_projections(projections: Projections, health: Health, part: str)
     while True:
         was = health.why(part)
         try:
-            await projections.standing(DEVELOPMENT_TENANT)
+            await _looked(projections, health, part)
         except (Transient, Unfit) as failure:
             health.hindered(part, failure)
         except Corruption as failure:
@@ -33,6 +35,17 @@ async def watch_projections(projections: Projections, health: Health, part: str)
         if (was and was.code) != (now and now.code):
             structlog.get_logger().info("postgres_state", code=now.code if now else "ready")
         await asyncio.sleep(CHECK_S)
+
+
+async def _looked(projections: Projections, health: Health, part: str) -> None:
+    look = asyncio.create_task(projections.standing(DEVELOPMENT_TENANT))
+    try:
+        done, _ = await asyncio.wait({look}, timeout=ANSWER_S)
+        if not done:
+            health.hindered(part, Transient("postgres_away", f"Postgres has not answered for {ANSWER_S:.0f} s"))
+        await look
+    finally:
+        look.cancel()
 
 
 async def stop_all(tasks: Collection[asyncio.Task[None]]) -> None:

@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
+import psutil
 import psycopg
 import pytest
 
@@ -143,3 +145,33 @@ def test_a_full_disk_is_waited_for(kafka: str, topic: str, stack_folder: Path, p
             server.stop()
     finally:
         server.stop()
+
+
+@pytest.mark.soak
+def test_a_postgres_that_stands_still_is_told_though_no_connection_breaks(
+    kafka: str, topic: str, server: Server
+) -> None:
+    """Its kernel answers for it, so neither keep-alives nor its own timeouts tell."""
+    database = address_of(server)
+    with site(kafka, topic, database) as here, here.projector() as projector, here.reader() as reader:
+        here.load.await_more(100)
+        await_offsets(database, 100)
+        reader.await_readyz()
+        still = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
+        for process in still:
+            process.suspend()
+        try:
+            asked = httpx.get(
+                f"http://127.0.0.1:{reader.port}/v1/resolve",
+                params={"subject": "load-1-1", "key": "package_manager"},
+                timeout=40,
+            )
+            assert (asked.status_code, asked.json()["error"]["code"]) == (503, "postgres_away")
+            reader.await_readyz("postgres_away")
+            projector.await_readyz("stalled")
+        finally:
+            for process in still:
+                process.resume()
+        projector.await_readyz()
+        reader.await_readyz()
+        here.assert_agreed()

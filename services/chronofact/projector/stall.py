@@ -1,0 +1,38 @@
+"""Notices, from beside the loop, that it waits for an answer that does not come, and ends the wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from chronofact.runtime.health import Health, Reason
+
+PART: Final = "loop"
+STALLED_S: Final = 15.0
+CUT_S: Final = 75.0
+"""Longer than any statement may take by Postgres' own clock."""
+
+
+class Stall:
+    """``turned`` is the loop's to call, ``look`` is called once a second by another thread."""
+
+    def __init__(self, health: Health, *, monotonic: Callable[[], float], cut: Callable[[], None]) -> None:
+        self._health = health
+        self._monotonic = monotonic
+        self._cut = cut
+        self._turned_at = monotonic()
+
+    def turned(self) -> None:
+        """The loop begins a turn."""
+        self._turned_at = self._monotonic()
+
+    def look(self) -> None:
+        """Keep readiness true; beyond ``CUT_S`` break the connection that is waited at."""
+        stood_s = self._monotonic() - self._turned_at
+        if stood_s < STALLED_S:
+            self._health.ready(PART)
+            return
+        message = f"has waited for an answer, of Postgres most likely, for {stood_s:.0f} s"
+        self._health.hindered(PART, Reason("stalled", message))
+        if stood_s >= CUT_S:
+            self._cut()

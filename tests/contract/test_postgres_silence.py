@@ -1,0 +1,41 @@
+"""A statement that outlasts our own clock is ended at the socket, and the pool goes on with another connection."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect, reading_pool
+from chronofact.postgres.silence import answering, cut
+from chronofact.runtime.failures import Transient
+
+
+async def as_it_is(_connection: object) -> None:
+    pass
+
+
+async def test_an_answer_that_does_not_come_is_given_up(database: str) -> None:
+    pool = reading_pool(database, "test", connections_max=1, statement_timeout_ms=60_000, configure=as_it_is)
+    async with pool:
+        began = time.monotonic()
+        with pytest.raises(Transient) as away, failures_named():
+            async with answering(pool, limit_s=0.2) as connection:
+                await connection.execute("select pg_sleep(30)")
+        assert away.value.code == "postgres_away"
+        assert time.monotonic() - began < 5
+        async with answering(pool, limit_s=20) as connection:
+            found = await (await connection.execute("select 1")).fetchone()
+        assert found == (1,)
+
+
+def test_a_wait_of_another_thread_is_cut(database: str) -> None:
+    connection = connect(database, "test", autocommit=True)
+    threading.Timer(0.2, cut, [connection]).start()
+    with pytest.raises(Transient) as away, failures_named():
+        connection.execute("select pg_sleep(30)")
+    assert away.value.code == "postgres_away"
+    cut(connection)
+    connection.close()
