@@ -73,6 +73,10 @@ class MemoryLog:
             self._assignment = Assignment(self._assignment.generation + 1, frozenset(partitions))
             self.positions = {}
 
+    def leave_unheard(self) -> None:
+        """As before the group has answered."""
+        self._assignment = Assignment(self._assignment.generation + 1, frozenset(), is_member=False)
+
     def poll(self, *, events_max: int, wait_s: float) -> Sequence[Appended]:
         if self.failures:
             raise self.failures.pop(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -99,6 +100,42 @@ def test_two_members_share_and_hand_over() -> None:
     assert set(first_told.claims[-1]).isdisjoint(second_told.claims[-1])
     assert len(first_told.claims[-1]) + len(second_told.claims[-1]) == PARTITIONS
     assert store.state() == clean_state(400, seed=1)
+
+
+def test_a_member_that_the_group_gives_nothing_is_ready_to_step_in() -> None:
+    topic, store = MemoryTopic(partitions=1), MemoryStore()
+    busy, _ = projector_on(topic.join(), store)
+    spare, told = projector_on(topic.join(), store)
+    for _ in range(3):
+        busy.step()
+        spare.step()
+    assert (told.is_ready, told.claims) == (True, [()])
+    store.fault = _once_away()
+    spare.step()
+    run_until_idle(busy)
+    for _ in range(60):
+        spare.step()
+    assert told.is_ready
+
+
+def test_a_member_that_has_not_heard_of_the_group_is_not_ready() -> None:
+    topic, store = MemoryTopic(), MemoryStore()
+    log = topic.join()
+    log.leave_unheard()
+    projector, told = projector_on(log, store)
+    for _ in range(5):
+        projector.step()
+    assert (told.is_ready, told.claims) == (False, [])
+
+
+def _once_away() -> Callable[[str], None]:
+    failures = iter([Transient("postgres_away", "made up")])
+
+    def fail(_step: str) -> None:
+        for failure in failures:
+            raise failure
+
+    return fail
 
 
 def test_histories_outlive_a_rebalance_in_which_no_one_else_wrote() -> None:

@@ -28,6 +28,7 @@ class KafkaLog:
         self._topic_id: bytes | None = None
         self._generation = 0
         self._partitions: frozenset[int] = frozenset()
+        self._is_member = False
         self._started: frozenset[int] = frozenset()
         self._consumer = self._join()
 
@@ -40,7 +41,7 @@ class KafkaLog:
 
     def assignment(self) -> Assignment:
         """As of the last ``poll``."""
-        return Assignment(self._generation, self._partitions)
+        return Assignment(self._generation, self._partitions, self._is_member)
 
     def look(self) -> TopicLook:
         """Asks the broker; refuses a topic that differs from the catalogue or is not the one first seen."""
@@ -86,9 +87,11 @@ class KafkaLog:
         self._set(())
         self._generation += 1
         self._partitions = frozenset(partitions)
+        self._is_member = True
         return {}
 
     def _set(self, _revoked: Sequence[int]) -> None:
         self._generation += 1
         self._partitions = frozenset()
+        self._is_member = False
         self._started = frozenset()

@@ -65,6 +65,8 @@ class Projector:
         self._remembered: dict[int, Owned] = {}
         self._generation = NO_GENERATION
         self._assigned: frozenset[int] = frozenset()
+        self._is_member = False
+        self._is_ready = False
         self._pause_s = 0.0
         self._retry_at = 0.0
         self._look_at = 0.0
@@ -142,12 +144,13 @@ class Projector:
         """After a rebalance nothing is ours before it is claimed anew."""
         if assignment.generation == self._generation:
             return
-        self._generation, self._assigned = assignment
+        self._generation, self._assigned, self._is_member = assignment
         self._let_go()
         self._retry_at = 0.0
 
     def _is_waiting(self) -> bool:
-        return self.owned.keys() != self._assigned or self._generation == NO_GENERATION
+        """A member with no partitions claims them too, and so hears that it is ready to step in."""
+        return self.owned.keys() != self._assigned or (self._is_member and not self._is_ready)
 
     def _claim(self) -> None:
         """Take over every assigned partition and have it delivered from its checkpoint."""
@@ -174,6 +177,7 @@ class Projector:
         self._log.start({partition: own.next_offset for partition, own in claimed.items()})
         self._pause_s = 0.0
         self._release_at = 0.0
+        self._is_ready = True
         self._observer.ready(sorted(claimed))
 
     def _take(self, look: TopicLook, partition: int) -> Claim:
@@ -238,6 +242,7 @@ class Projector:
 
     def _let_go(self) -> None:
         self.owned = {}
+        self._is_ready = False
         self._holes.clear()
         self._log.start({})
 

@@ -29,10 +29,14 @@ class Message(Protocol):
 
 
 class Assignment(NamedTuple):
-    """Partitions of this member; ``generation`` changes with every rebalance, even to the same partitions."""
+    """Partitions of this member; ``generation`` changes with every rebalance, even to the same partitions.
+
+    ``is_member`` is False until the group has given it its share, be it none, and between two rounds of a rebalance.
+    """
 
     generation: int
     partitions: frozenset[int]
+    is_member: bool = True
 
 
 class TopicLook(NamedTuple):
