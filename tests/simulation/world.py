@@ -246,7 +246,7 @@ class World:
     def unsettled(self) -> list[str]:
         """What is still to be done."""
         found = [f"{one.name} is away" for one in self.processes.values() if one.is_gone]
-        found += [f"{one.name} is not ready" for one in self._running() if one.log.share and not one.witness.is_ready]
+        found += [f"{one.name} is not ready" for one in self._running() if not one.witness.is_ready]
         found += ["the operator is at work" for one in self._workers if not one.is_done]
         if self.side.locking.ghosts:
             found.append("transactions of the dead are open")
