@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from uuid import UUID
 
 import httpx
+import orjson
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
+from chronofact.cli.__main__ import app
+from chronofact.client import AsyncClient
 from chronofact.domain.events import Cardinality, FactRevoked
 from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.reader import changes_hub
@@ -319,3 +324,42 @@ async def test_a_listener_whose_tenant_is_routed_elsewhere_is_let_go(
             connection.execute("insert into chronofact.projection (name, rule, state) values ('p2', 1, 'live')")
             connection.execute("update chronofact.tenant_route set projection = 'p2'")
         await listener.until_ended()
+
+
+async def test_the_client_in_an_event_loop_follows(world: World, reader: ChangesReader) -> None:
+    said = [Fact("ada", "editor").asserts(one, at) for at, one in enumerate(("vim", "emacs", "ed"))]
+    url = reader.url.removesuffix("/v1/changes")
+    world.tell(said[0])
+
+    async with AsyncClient(reader=url) as client:
+        following = client.changes(subject="ada")
+        coming = asyncio.ensure_future(anext(following))
+        await asyncio.sleep(0.3)
+        world.tell(said[1])
+        change = await coming
+        assert [one.kind for one in change.changed] == ["conflict"]
+        coming = asyncio.ensure_future(anext(following))
+        world.tell(said[2])
+        assert (await coming).event_seq == 3
+
+
+async def test_the_command_follows_and_says_where_to_go_on(world: World, reader: ChangesReader) -> None:
+    async with listening(reader) as listener:
+        start = await listener.until_id()
+    fact = Fact("ada", "editor")
+    world.tell(fact.asserts("vim"), fact.asserts("emacs"))
+    options = ["--reader", reader.url.removesuffix("/v1/changes"), "--subject", "ada", "--after"]
+
+    async def run(*arguments: str) -> tuple[int, str]:
+        told = await asyncio.to_thread(lambda: CliRunner().invoke(app, arguments))
+        return told.exit_code, told.output
+
+    code, told = await run("changes", *options, start, "--limit", "2")
+    assert code == 0, told
+    assert "editor of ada in user:self" in told
+    assert "in conflict: emacs or vim?" in told
+    _, told = await run("changes", *options, start, "--limit", "1", "--json")
+    first = orjson.loads(told)
+    assert first["event_seq"] == 1
+    _, told = await run("changes", *options, first["id"], "--limit", "1", "--json")
+    assert orjson.loads(told)["event_seq"] == 2
