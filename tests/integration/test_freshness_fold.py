@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from random import Random
 from typing import Any
@@ -176,3 +179,19 @@ async def test_a_fact_is_another_tenants_in_the_tail_too(world: World) -> None:
     after = world.say(theirs.asserts("npm"))
     error = await world.refusal(f"/v1/facts/{theirs.id_text}/events", 404, after=after, wait_ms=0)
     assert error["code"] == "not_found"
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+async def test_for_as_long_as_is_asked(world: World) -> None:
+    deadline = time.monotonic() + float(os.environ.get("CHRONOFACT_SOAK_S", "60"))
+    for number in itertools.count():
+        if time.monotonic() > deadline:
+            break
+        dice = Random(f"fold soak {number}")
+        profile = dice.choice([*PROFILES])
+        histories = [
+            [random_history(dice, dice.randint(1, 25), profile) for _ in range(dice.randint(1, 3))] for _ in range(6)
+        ]
+        await judge(world, f"soak {number} {profile}", histories, poison=dice.random() < 0.3)
+    print(f"{number} rounds")
