@@ -19,7 +19,7 @@ from chronofact.runtime.failures import Transient, Unfit
 
 KEPT_MAX: Final = 10_000
 """Divergences that a run keeps; all are counted."""
-CHUNK_EVENTS: Final = 20_000
+CHUNK_EVENTS: Final = 6_000
 DROP_LOCK_TIMEOUT_MS: Final = 50
 PARTITION_SHIFT: Final = 40
 SETTINGS: Final[dict[str, str | int]] = {
@@ -71,7 +71,7 @@ class CheckRun:
             Unfit: ``projection_missing``.
         """
         with failures_named():
-            self._snapshot = connect(self._conninfo, "check", **SETTINGS)
+            self._snapshot = connect(self._conninfo, "check", autocommit=False, **SETTINGS)
             self._snapshot.execute("set transaction isolation level repeatable read, read only")
             found = self._snapshot.execute(
                 script("check", "cut").filled(self._snapshot), {"projection": self.wanted.projection}
@@ -93,7 +93,7 @@ class CheckRun:
         """A worker's look at the snapshot; what it leaves of its share is there once the block ends well."""
         assert self.cut_at is not None  # noqa: S101 - taken before anything is read
         leaf = None if share is None or self._table is None else self._leaf(share)
-        with failures_named(), connect(self._conninfo, "check", **SETTINGS) as connection:
+        with failures_named(), connect(self._conninfo, "check", autocommit=False, **SETTINGS) as connection:
             connection.execute("set transaction isolation level repeatable read")
             connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(self._snapshot_id)))
             yield CheckCut(connection, self.wanted, topic_id=self.topic_id, cut_at=self.cut_at, leaf=leaf)

@@ -31,33 +31,48 @@ kept as (
     from {schema}.version as o
     left join head as h on o.fact_no = h.fact_no
     where o.fact_no between %(first)s and %(last)s and h.is_sound is not false
+),
+
+beside as (
+    select
+        n as n,
+        k as k
+    from wanted as n
+    full join kept as k on n.fact_no = k.fact_no and n.version_id = k.version_id
+    where
+        n.fact_no is null
+        or k.fact_no is null
+        or n.no <> k.version_no
+        or n.value_hash <> k.value_hash
+        or n.value_hash <> k.value_digest
+        or n.start <> k.start
+        or n.stop <> k.stop
+        or n.at <> k.at
+        or n.seq <> k.event_seq
+        or n.source_id <> k.source_id
+        or n.source_hash <> k.source_hash
 )
 
 select
-    coalesce(n.fact_no, k.fact_no) as fact_no,
+    coalesce((b.n).fact_no, (b.k).fact_no) as fact_no,
     'version' as relation,
     w.aspect,
-    concat('version ', coalesce(n.no, k.version_no), ' ', coalesce(n.version_id, k.version_id)) as place,
+    concat('version ', coalesce((b.n).no, (b.k).version_no), ' ', coalesce((b.n).version_id, (b.k).version_id)) as place,
     w.expected,
     w.found
-from wanted as n
-full join kept as k on n.fact_no = k.fact_no and n.version_id = k.version_id
+from beside as b
 cross join lateral (
     values
-    (k.fact_no is null, 'missing', n.version_id::text, null),
-    (n.fact_no is null, 'extra', null, k.version_id::text),
-    (n.no <> k.version_no, 'version_no', n.no::text, k.version_no::text),
-    (n.value_hash <> k.value_hash, 'value_hash', encode(n.value_hash, 'hex'), encode(k.value_hash, 'hex')),
-    (n.value_hash <> k.value_digest, 'value_json', encode(n.value_hash, 'hex'), encode(k.value_digest, 'hex')),
-    (n.start <> k.start, 'valid_from', pg_temp.spelled(n.start), pg_temp.spelled(k.start)),
-    (n.stop <> k.stop, 'valid_to', pg_temp.spelled(n.stop), pg_temp.spelled(k.stop)),
-    (n.at <> k.at, 'recorded_at', pg_temp.spelled(n.at), pg_temp.spelled(k.at)),
-    (n.seq <> k.event_seq, 'event_seq', n.seq::text, k.event_seq::text),
-    (n.source_id <> k.source_id, 'source_id', pg_temp.veiled(n.source_id), pg_temp.veiled(k.source_id)),
-    (n.source_hash <> k.source_hash, 'source_hash', n.source_hash, k.source_hash)
+    ((b.k).fact_no is null, 'missing', (b.n).version_id::text, null),
+    ((b.n).fact_no is null, 'extra', null, (b.k).version_id::text),
+    ((b.n).no <> (b.k).version_no, 'version_no', (b.n).no::text, (b.k).version_no::text),
+    ((b.n).value_hash <> (b.k).value_hash, 'value_hash', encode((b.n).value_hash, 'hex'), encode((b.k).value_hash, 'hex')),
+    ((b.n).value_hash <> (b.k).value_digest, 'value_json', encode((b.n).value_hash, 'hex'), encode((b.k).value_digest, 'hex')),
+    ((b.n).start <> (b.k).start, 'valid_from', pg_temp.spelled((b.n).start), pg_temp.spelled((b.k).start)),
+    ((b.n).stop <> (b.k).stop, 'valid_to', pg_temp.spelled((b.n).stop), pg_temp.spelled((b.k).stop)),
+    ((b.n).at <> (b.k).at, 'recorded_at', pg_temp.spelled((b.n).at), pg_temp.spelled((b.k).at)),
+    ((b.n).seq <> (b.k).event_seq, 'event_seq', (b.n).seq::text, (b.k).event_seq::text),
+    ((b.n).source_id <> (b.k).source_id, 'source_id', pg_temp.veiled((b.n).source_id), pg_temp.veiled((b.k).source_id)),
+    ((b.n).source_hash <> (b.k).source_hash, 'source_hash', (b.n).source_hash, (b.k).source_hash)
 ) as w (is_wrong, aspect, expected, found)
-where w.is_wrong and (n.fact_no is null or k.fact_no is null or (
-    n.no, n.value_hash, n.value_hash, n.start, n.stop, n.at, n.seq, n.source_id, n.source_hash
-) is distinct from (
-    k.version_no, k.value_hash, k.value_digest, k.start, k.stop, k.at, k.event_seq, k.source_id, k.source_hash
-))
+where w.is_wrong

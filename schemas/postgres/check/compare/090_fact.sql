@@ -84,6 +84,7 @@ stored as (
         coalesce(n.painted, 0) as lines_painted,
         t.painted as painted_fitting,
         st.digest as state_wanted,
+        encode(f.state_hash, 'hex') as state_found,
         pg_temp.marked(sha256('\x6661637400'::bytea || convert_to(
             '[' || concat_ws(
                 ',', to_json(f.tenant_id), to_json(f.subject_id), to_json(f.scope_kind), to_json(f.scope_key),
@@ -101,6 +102,21 @@ stored as (
     left join state as st on f.fact_no = st.fact_no
     where f.fact_no between %(first)s and %(last)s
     offset 0
+),
+
+differing as (
+    select s.*
+    from stored as s
+    where
+        (%(with_ids)s and uuid_send(s.fact_id) <> s.id_wanted)
+        or s.events = 0
+        or s.events <> s.event_seq
+        or s.last_at <> pg_temp.us(s.recorded_at)
+        or coalesce(s.versions_wanted, 0) <> s.versions
+        or s.has_lanes <> (s.lane_mode = 1)
+        or s.painted <> s.lines_painted
+        or s.open_wanted <> s.conflicts_open
+        or s.state_wanted <> s.state_found
 )
 
 select
@@ -110,7 +126,7 @@ select
     'head' as place,
     w.expected,
     w.found
-from stored as s
+from differing as s
 cross join lateral (
     values
     (
@@ -142,8 +158,8 @@ cross join lateral (
     ),
     (s.is_judged and s.open_wanted <> s.conflicts_open, 'conflicts_open', s.open_wanted::text, s.conflicts_open::text),
     (
-        s.is_judged and s.state_wanted <> encode(s.state_hash, 'hex'),
-        'state_hash', s.state_wanted, encode(s.state_hash, 'hex')
+        s.is_judged and s.state_wanted <> s.state_found,
+        'state_hash', s.state_wanted, s.state_found
     )
 ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

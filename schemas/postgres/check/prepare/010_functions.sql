@@ -1,7 +1,7 @@
 -- Instants as microseconds since 1970, open bounds as the ends of bigint: what every step reckons with.
 create function pg_temp.us(at timestamptz) returns bigint
 language sql immutable parallel safe
-return (extract(epoch from at) * 1000000)::bigint;
+return timestamptz_send(at)::bigint + 946684800000000; -- sent as microseconds since 2000
 
 create function pg_temp.neg() returns bigint
 language sql immutable parallel safe
@@ -46,13 +46,13 @@ return case
     else (array['value', 'conflict', 'values'])[kind]
 end;
 
--- A 32-bit part of a digest, numbered from 0 at its most significant end.
-create function pg_temp.part(digest bytea, n integer) returns bigint
+-- A 32-bit part of a digest, numbered from 0 at its most significant end; doubles add up exactly to two million of them.
+create function pg_temp.part(digest bytea, n integer) returns double precision
 language sql immutable parallel safe
-return substr(digest, 4 * n + 1, 4)::integer::bigint & 4294967295;
+return (substr(digest, 4 * n + 1, 4)::integer::bigint & 4294967295)::double precision;
 
 -- The sum of digests modulo 2^256 from the sums of their parts.
-create function pg_temp.total(parts numeric[]) returns text
+create function pg_temp.total(parts bigint[]) returns text
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -60,7 +60,7 @@ declare
     hex text := '';
 begin
     for n in reverse 8 .. 1 loop
-        carried := carried + coalesce(parts[n], 0)::bigint;
+        carried := carried + coalesce(parts[n], 0);
         hex := lpad(to_hex(carried & 4294967295), 8, '0') || hex;
         carried := carried >> 32;
     end loop;

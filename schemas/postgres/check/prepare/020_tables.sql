@@ -327,7 +327,7 @@ create temporary table now_wanted (
     reason smallint,
     versions integer,
     set_hash bigint,
-    rank integer,
+    winner integer,
     valid_from bigint,
     valid_to bigint
 );

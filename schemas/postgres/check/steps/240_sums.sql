@@ -42,9 +42,9 @@ insert into state
 select
     n.fact_no,
     pg_temp.total(array[
-        sum(pg_temp.part(n.digest, 0)), sum(pg_temp.part(n.digest, 1)), sum(pg_temp.part(n.digest, 2)),
-        sum(pg_temp.part(n.digest, 3)), sum(pg_temp.part(n.digest, 4)), sum(pg_temp.part(n.digest, 5)),
-        sum(pg_temp.part(n.digest, 6)), sum(pg_temp.part(n.digest, 7))
+        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint, sum(pg_temp.part(n.digest, 2))::bigint,
+        sum(pg_temp.part(n.digest, 3))::bigint, sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
+        sum(pg_temp.part(n.digest, 6))::bigint, sum(pg_temp.part(n.digest, 7))::bigint
     ])
 from (
     select

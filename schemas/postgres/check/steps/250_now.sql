@@ -58,9 +58,10 @@ select
     r.reason,
     r.versions,
     r.set_hash,
-    r.rank,
+    v.no,
     l.valid_from,
     l.valid_to
 from runs as r
 inner join lasting as l on r.fact_no = l.fact_no
+left join ver as v on r.kind = 1 and r.fact_no = v.fact_no and r.rank = v.rank
 where r.t <= %(now)s and r.next_t > %(now)s
