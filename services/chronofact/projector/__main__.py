@@ -77,7 +77,8 @@ def _compose(settings: Settings, store: ProjectionStore, telling: Telling) -> Pr
         return LogConsumer(
             settings.kafka,
             topic.name,
-            group=f"chronofact.projector.{settings.projection}",
+            # the topic too: in one cluster there may be several, each with a p1 and members of the same names
+            group=f"chronofact.projector.{topic.name}.{settings.projection}",
             member=settings.projector_name,
             options=settings.kafka_options,
         )

@@ -45,6 +45,8 @@ class Site:
         """Whatever still runs."""
         for process in (self.writer, *self.projectors):
             process.kill()
+        for projector in self.projectors:
+            print(*projector.logged, sep="\n")
 
     def replace_writer(self) -> None:
         """Another one, elsewhere."""
@@ -75,12 +77,7 @@ def site(kafka: str, topic: str, database: str, **settings: object) -> Iterator[
         leaving.callback(made.end)
         made.writer.await_readyz()
         leaving.enter_context(made.load)
-        try:
-            yield made
-        except BaseException:
-            for projector in made.projectors:
-                print(*projector.logged, sep="\n")
-            raise
+        yield made
 
 
 def stop_process(process: ServiceProcess) -> None:

@@ -7,8 +7,10 @@ import time
 import pytest
 
 from chronofact.kafka.admin import create_topics
+from tests.bench.workload import mixed
 from tests.integration.faults.services import SESSION_S, site, stop_process, stop_within_a_batch, wake
-from tests.integration.projecting import await_offsets
+from tests.integration.fixtures_stack import database_like
+from tests.integration.projecting import ProjectorProcess, append, await_offsets
 
 
 @pytest.fixture
@@ -68,3 +70,23 @@ def test_a_zombie_that_stood_still_within_a_batch_writes_nothing_when_it_wakes(
             here.load.await_more(300)
             here.assert_agreed()
             assert heir.readyz() == zombie.readyz() == []
+
+
+def test_two_memories_in_one_cluster_do_not_know_of_one_another(
+    kafka: str, topic: str, postgres: str, database_template: str
+) -> None:
+    """Another topic, the same projection and the same names of members: the group must be another one."""
+    other = f"{topic}.other"
+    create_topics(kafka, other)
+    with (
+        database_like(postgres, database_template) as here,
+        database_like(postgres, database_template) as there,
+        ProjectorProcess(kafka, topic, here) as ours,
+        ProjectorProcess(kafka, other, there) as theirs,
+    ):
+        for one, log, database in ((ours, topic, here), (theirs, other, there)):
+            assert len(one.await_event("claimed")["partitions"]) == 12
+            append(kafka, log, mixed(20, 200))
+            await_offsets(database, 200)
+        assert [len(one.events("claimed")) for one in (ours, theirs)] == [1, 1]
+        assert not ours.events("hindered") + theirs.events("hindered")
