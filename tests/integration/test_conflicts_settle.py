@@ -23,7 +23,7 @@ from chronofact.kafka.admin import create_topics
 from tests.integration.fixtures_stack import database_like
 from tests.integration.projecting import ProjectorProcess, ServiceProcess
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 30_000
 
 
 class WriterProcess(ServiceProcess):

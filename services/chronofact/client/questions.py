@@ -13,7 +13,7 @@ from chronofact.client.commands import VersionId, When, instant_text
 from chronofact.client.contexts import Context, Settlement, context_of
 from chronofact.client.exchange import Steps
 
-SETTLED_WITHIN_MS: Final = 10_000
+SETTLED_WITHIN_MS: Final = 30_000
 
 
 class QuestionCalls:
