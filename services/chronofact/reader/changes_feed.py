@@ -16,13 +16,13 @@ from chronofact.reader.changes_diff import Stretch, changed, changed_plainly, ne
 from chronofact.reader.changes_ports import ChangesSource
 from chronofact.reader.changes_spelling import spelled, versions_named
 
-PAGE_EVENTS: Final = 500
-LIMIT_MIN: Final = 50
+PAGE_EVENTS: Final = 250
+LIMIT_MIN: Final = 25
 PAGE_BYTES: Final = 4 * 2**20
-WINDOW_OFFSETS: Final = 20_000
+WINDOW_OFFSETS: Final = 5_000
 """Offsets that one statement passes over at most, however few of their events are wanted."""
-SAID_MAX: Final = 500
-"""Versions read by one statement: their values are up to 64 KiB each."""
+SAID_MAX: Final = 100
+"""Versions read by one statement, and spelled between two turns of the event loop: their values are up to 64 KiB each."""
 LANES_MAX: Final = 200
 """Versions side by side whose values are told; of facts with more only where the answer changed."""
 STROKES_MAX: Final = 8_192

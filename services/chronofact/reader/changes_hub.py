@@ -7,6 +7,7 @@ is, and joins again. So a slow listener costs nothing but its place.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import islice
@@ -64,6 +65,8 @@ class Hub:
         self._following: asyncio.Task[None] | None = None
         self._unserved: set[UUID] = set()
         self._is_away = False
+        self._is_behind = False
+        """Whether the last look saw more than its page held."""
 
     async def join(self, tenant_id: UUID) -> tuple[int, Place]:
         """From here on the tenant's changes are kept: where in the ring, and the place there; ``leave`` ends it.
@@ -137,6 +140,7 @@ class Hub:
             Transient, Unfit: it could not be read.
         """
         async with self._looking:
+            self._is_behind = False
             standing = await self._source.standing(self.projection)
             if standing is None or self._place is None:
                 return False
@@ -149,6 +153,7 @@ class Hub:
             page = await self.feed.page(self._place, standing, ChangesWanted(tuple(self._tenants)))
             self._keep(page.entries)
             self._place = page.place
+            self._is_behind = not page.place.is_past(standing)
             self._tell()
             return True
 
@@ -167,20 +172,20 @@ class Hub:
         self._moved = asyncio.Event()
 
     async def _follow(self) -> None:
-        pause_s, looked_s = LOOK_S, 0.0
+        pause_s, routed_at = LOOK_S, time.monotonic()
         while True:
             try:
                 has_news = await self.look()
-                if looked_s >= ROUTES_S:
-                    looked_s = 0.0
+                if time.monotonic() - routed_at >= ROUTES_S:
+                    routed_at = time.monotonic()
                     await self._look_at_routes()
                 self._say(away=False)
             except (Transient, Unfit) as failure:
                 self._say(away=True, code=failure.code)
                 has_news, pause_s = False, AWAY_S
             else:
-                pause_s = LOOK_S if has_news else min(1.2 * pause_s, LOOK_MAX_S)
-            looked_s += pause_s
+                pause_s = LOOK_S if has_news else min(1.2 * max(pause_s, LOOK_S), LOOK_MAX_S)
+                pause_s = 0.0 if self._is_behind else pause_s
             await asyncio.sleep(pause_s)
 
     async def _look_at_routes(self) -> None:
