@@ -48,7 +48,8 @@ def test_the_log_hints_once_a_claim_at_what_is_parked(telling: tuple[Telling, Me
 def test_each_outcome_has_its_log_line_without_contents(telling: tuple[Telling, Metrics]) -> None:
     told, _ = telling
     with capture_logs() as lines:
-        told.applied(Applied(parked={"held": 2}, released=3, dropped=1, retried={"value_missing": 1}))
+        told.applied(Applied(parked={"held": 2, "value_missing": 1}, released=3, dropped=1, retried={"held": 1}))
+        told.applied(Applied(parked={"held": 2}))
         told.applied(Applied(applied=2))
     assert [(one["event"], one["log_level"]) for one in lines] == [
         ("parked", "error"),

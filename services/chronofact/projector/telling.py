@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from chronofact.contracts.projection import HELD
 from chronofact.projector.ports import Applied
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
@@ -55,7 +56,7 @@ class Telling:
         self._is_parking_told = False
 
     def applied(self, result: Applied) -> None:
-        """Count a batch."""
+        """Count a batch; what only waits behind another message is no news."""
         self._events.labels("applied").inc(result.applied)
         self._events.labels("already_applied").inc(result.already_applied + result.skipped)
         self._batch_events.observe(result.messages)
@@ -63,7 +64,8 @@ class Telling:
             self._batch_s.labels(phase).observe(seconds)
         if result.parked:
             self._events.labels("parked").inc(sum(result.parked.values()))
-            self._log.error("parked", codes=result.parked)
+            if result.parked.keys() != {HELD}:
+                self._log.error("parked", codes=result.parked)
         self._tell_release(result)
 
     def _tell_release(self, result: Applied) -> None:
