@@ -5,10 +5,10 @@ What a seed does changes with the worlds' rules and with the projector's calls, 
 """
 
 FOUND = {
-    93: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
-    118: "the same",
+    83: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
+    102: "the same",
     46: "a claim called the log shortened, since its former owner had applied what was appended after the look",
-    130: "the same",
-    344: "a hole in the log, as first found",
+    152: "the same",
+    344: "the hole, as first found",
     345: "the same",
 }

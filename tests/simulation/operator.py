@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chronofact.runtime.failures import Transient
 from tests.contract.memory_log import TOPIC_ID
-from tests.simulation.picture import Picture
+from tests.simulation.picture import Picture, held_behind_nothing
 from tests.simulation.workload import Planned, drop_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Operator:
         """In a thread of its own, as its requests wait for lines like others'."""
         world = self._world
         while not world.is_calm:
-            world.scheduler.pause("operator", takes_s=world.dice.wait_s(3.0))
+            world.scheduler.pause("operator", takes_s=world.dice.wait_s(2.0))
             try:
                 self._act()
             except Transient:
@@ -39,6 +39,7 @@ class Operator:
     def _act(self) -> None:
         world, dice = self._world, self._world.dice
         picture = world.side.picture()
+        world.audit.problems += held_behind_nothing(picture)
         if picture.parked and not world.is_calm:
             place = dice.pick(sorted(picture.parked))
             if dice.chance(60):

@@ -129,7 +129,7 @@ class World:
         self._often(self.weather.restarts, self._stop)
         self._workers.append(scheduler.start("operator", self.operator.work))
         if self.mends:
-            scheduler.at(dice.random.uniform(0.2, 1.2) * self.lasts_s, self._mend)
+            scheduler.at(dice.random.uniform(0.1, 0.8) * self.lasts_s, self._mend)
 
     def _appends(self, some: list[Planned]) -> Callable[[], None]:
         def append() -> None:
