@@ -5,6 +5,6 @@ create table chronofact.{adjudicated} (
     tenant_id uuid not null,
     fact_id uuid not null,
     kind text not null,
-    version_ids uuid [] not null,
+    version_ids uuid[] not null,
     valid_during tstzrange not null
 ) partition by range (fact_no)

@@ -61,18 +61,19 @@ select
     w.expected,
     w.found
 from beside as b
-cross join lateral (
-    values
-    ((b.k).fact_no is null, 'missing', (b.n).version_id::text, null),
-    ((b.n).fact_no is null, 'extra', null, (b.k).version_id::text),
-    ((b.n).no <> (b.k).version_no, 'version_no', (b.n).no::text, (b.k).version_no::text),
-    ((b.n).value_hash <> (b.k).value_hash, 'value_hash', encode((b.n).value_hash, 'hex'), encode((b.k).value_hash, 'hex')),
-    ((b.n).value_hash <> (b.k).value_digest, 'value_json', encode((b.n).value_hash, 'hex'), encode((b.k).value_digest, 'hex')),
-    ((b.n).start <> (b.k).start, 'valid_from', pg_temp.spelled((b.n).start), pg_temp.spelled((b.k).start)),
-    ((b.n).stop <> (b.k).stop, 'valid_to', pg_temp.spelled((b.n).stop), pg_temp.spelled((b.k).stop)),
-    ((b.n).at <> (b.k).at, 'recorded_at', pg_temp.spelled((b.n).at), pg_temp.spelled((b.k).at)),
-    ((b.n).seq <> (b.k).event_seq, 'event_seq', (b.n).seq::text, (b.k).event_seq::text),
-    ((b.n).source_id <> (b.k).source_id, 'source_id', pg_temp.veiled((b.n).source_id), pg_temp.veiled((b.k).source_id)),
-    ((b.n).source_hash <> (b.k).source_hash, 'source_hash', (b.n).source_hash, (b.k).source_hash)
-) as w (is_wrong, aspect, expected, found)
+cross join
+    lateral (
+        values
+        ((b.k).fact_no is null, 'missing', (b.n).version_id::text, null),
+        ((b.n).fact_no is null, 'extra', null, (b.k).version_id::text),
+        ((b.n).no <> (b.k).version_no, 'version_no', (b.n).no::text, (b.k).version_no::text),
+        ((b.n).value_hash <> (b.k).value_hash, 'value_hash', encode((b.n).value_hash, 'hex'), encode((b.k).value_hash, 'hex')),
+        ((b.n).value_hash <> (b.k).value_digest, 'value_json', encode((b.n).value_hash, 'hex'), encode((b.k).value_digest, 'hex')),
+        ((b.n).start <> (b.k).start, 'valid_from', pg_temp.spelled((b.n).start), pg_temp.spelled((b.k).start)),
+        ((b.n).stop <> (b.k).stop, 'valid_to', pg_temp.spelled((b.n).stop), pg_temp.spelled((b.k).stop)),
+        ((b.n).at <> (b.k).at, 'recorded_at', pg_temp.spelled((b.n).at), pg_temp.spelled((b.k).at)),
+        ((b.n).seq <> (b.k).event_seq, 'event_seq', (b.n).seq::text, (b.k).event_seq::text),
+        ((b.n).source_id <> (b.k).source_id, 'source_id', pg_temp.veiled((b.n).source_id), pg_temp.veiled((b.k).source_id)),
+        ((b.n).source_hash <> (b.k).source_hash, 'source_hash', (b.n).source_hash, (b.k).source_hash)
+    ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

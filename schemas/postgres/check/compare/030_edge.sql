@@ -52,17 +52,18 @@ select
     w.found
 from wanted as n
 full join kept as k on n.fact_no = k.fact_no and n.event_id = k.event_id and n.ordinal = k.ordinal
-cross join lateral (
-    values
-    (k.fact_no is null, 'missing', n.event_id::text, null),
-    (n.fact_no is null, 'extra', null, k.event_id::text),
-    (n.seq <> k.event_seq, 'event_seq', n.seq::text, k.event_seq::text),
-    (n.new_id <> k.new_version_id, 'new_version_id', n.new_id::text, k.new_version_id::text),
-    (n.old_id <> k.old_version_id, 'old_version_id', n.old_id::text, k.old_version_id::text),
-    (
-        n.fact_no = k.fact_no and n.effective_at is distinct from k.effective_at,
-        'effective_at', pg_temp.spelled(n.effective_at), pg_temp.spelled(k.effective_at)
-    ),
-    (n.fact_no = k.fact_no and n.mode is distinct from k.mode, 'mode', n.mode, k.mode)
-) as w (is_wrong, aspect, expected, found)
+cross join
+    lateral (
+        values
+        (k.fact_no is null, 'missing', n.event_id::text, null),
+        (n.fact_no is null, 'extra', null, k.event_id::text),
+        (n.seq <> k.event_seq, 'event_seq', n.seq::text, k.event_seq::text),
+        (n.new_id <> k.new_version_id, 'new_version_id', n.new_id::text, k.new_version_id::text),
+        (n.old_id <> k.old_version_id, 'old_version_id', n.old_id::text, k.old_version_id::text),
+        (
+            n.fact_no = k.fact_no and n.effective_at is distinct from k.effective_at,
+            'effective_at', pg_temp.spelled(n.effective_at), pg_temp.spelled(k.effective_at)
+        ),
+        (n.fact_no = k.fact_no and n.mode is distinct from k.mode, 'mode', n.mode, k.mode)
+    ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

@@ -27,15 +27,16 @@ select
     w.found
 from wanted as n
 full join kept as k on n.fact_no = k.fact_no and n.event_id = k.event_id
-cross join lateral (
-    values
-    (k.fact_no is null, 'missing', n.event_id::text, null),
-    (n.fact_no is null, 'extra', null, k.event_id::text),
-    (n.seq <> k.event_seq, 'event_seq', n.seq::text, k.event_seq::text),
-    (n.v <> k.version_id, 'version_id', n.v::text, k.version_id::text),
-    (
-        n.effective_at <> k.effective_at,
-        'effective_at', pg_temp.spelled(n.effective_at), pg_temp.spelled(k.effective_at)
-    )
-) as w (is_wrong, aspect, expected, found)
+cross join
+    lateral (
+        values
+        (k.fact_no is null, 'missing', n.event_id::text, null),
+        (n.fact_no is null, 'extra', null, k.event_id::text),
+        (n.seq <> k.event_seq, 'event_seq', n.seq::text, k.event_seq::text),
+        (n.v <> k.version_id, 'version_id', n.v::text, k.version_id::text),
+        (
+            n.effective_at <> k.effective_at,
+            'effective_at', pg_temp.spelled(n.effective_at), pg_temp.spelled(k.effective_at)
+        )
+    ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

@@ -46,12 +46,13 @@ select
     w.found
 from wanted as n
 full join kept as k on n.fact_no = k.fact_no and n.left_id = k.left_version_id and n.right_id = k.right_version_id
-cross join lateral (
-    values
-    (k.fact_no is null, 'missing', n.relation, null),
-    (n.fact_no is null, 'extra', null, k.relation),
-    (n.relation <> k.relation, 'relation', n.relation, k.relation),
-    (k.fact_no is not null and k.said_at is null, 'event_seq', 'an event of the fact', k.event_seq::text),
-    (k.at <> k.said_at, 'recorded_at', pg_temp.spelled(k.said_at), pg_temp.spelled(k.at))
-) as w (is_wrong, aspect, expected, found)
+cross join
+    lateral (
+        values
+        (k.fact_no is null, 'missing', n.relation, null),
+        (n.fact_no is null, 'extra', null, k.relation),
+        (n.relation <> k.relation, 'relation', n.relation, k.relation),
+        (k.fact_no is not null and k.said_at is null, 'event_seq', 'an event of the fact', k.event_seq::text),
+        (k.at <> k.said_at, 'recorded_at', pg_temp.spelled(k.said_at), pg_temp.spelled(k.at))
+    ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

@@ -98,19 +98,21 @@ judged as (
             case when b.merged_into_id is distinct from b.merged_wanted then 'merged_into_id' end,
             case when b.confidence is distinct from b.confidence_wanted then 'confidence' end,
             case
-                when (b.lifecycle_wanted = 'SUPERSEDED') is distinct from (coalesce(c.does_cover, false))
-                or (b.lifecycle_wanted <> 'SUPERSEDED' and b.superseded_by_id is not null) then 'superseded_by_id'
+                when
+                    (b.lifecycle_wanted = 'SUPERSEDED') is distinct from (coalesce(c.does_cover, false))
+                    or (b.lifecycle_wanted <> 'SUPERSEDED' and b.superseded_by_id is not null) then 'superseded_by_id'
             end
         ], null) as wrong
     from beside as b
     left join covering as c on b.slice = c.slice and b.version_no = c.version_no and b.relation = c.relation
-    where not b.is_newest
-    or b.lifecycle <> b.lifecycle_wanted
-    or b.supersedes_id is distinct from b.supersedes_wanted
-    or b.merged_into_id is distinct from b.merged_wanted
-    or b.confidence is distinct from b.confidence_wanted
-    or (b.lifecycle_wanted = 'SUPERSEDED') is distinct from coalesce(c.does_cover, false)
-    or (b.lifecycle_wanted <> 'SUPERSEDED' and b.superseded_by_id is not null)
+    where
+        not b.is_newest
+        or b.lifecycle <> b.lifecycle_wanted
+        or b.supersedes_id is distinct from b.supersedes_wanted
+        or b.merged_into_id is distinct from b.merged_wanted
+        or b.confidence is distinct from b.confidence_wanted
+        or (b.lifecycle_wanted = 'SUPERSEDED') is distinct from coalesce(c.does_cover, false)
+        or (b.lifecycle_wanted <> 'SUPERSEDED' and b.superseded_by_id is not null)
 ),
 
 -- a first label is of some batch's end before the first change: one that fits is enough

@@ -127,39 +127,40 @@ select
     w.expected,
     w.found
 from differing as s
-cross join lateral (
-    values
-    (
-        %(with_ids)s and uuid_send(s.fact_id) <> s.id_wanted,
-        case when s.is_derived then 'identity' else 'fact_id' end,
-        case when s.is_derived then s.fact_id::text else encode(s.id_wanted, 'hex') end,
-        case when s.is_derived then encode(s.id_wanted, 'hex') else s.fact_id::text end
-    ),
-    (s.events = 0, 'missing', 'events of the fact', null),
-    (s.events <> s.event_seq, 'event_seq', s.events::text, s.event_seq::text),
-    (
-        s.last_at <> pg_temp.us(s.recorded_at),
-        'recorded_at', pg_temp.spelled(s.last_at), pg_temp.spelled(pg_temp.us(s.recorded_at))
-    ),
-    (
-        s.is_sound and coalesce(s.versions_wanted, 0) <> s.versions,
-        'versions', coalesce(s.versions_wanted, 0)::text, s.versions::text
-    ),
-    (
-        s.is_sound and s.has_lanes <> (s.lane_mode = 1),
-        'lane_mode', s.has_lanes::integer::text, s.lane_mode::text
-    ),
-    (
-        s.is_sound and case
-            when s.lines_painted <= 64 then s.painted <> s.lines_painted
-            else s.painted <> s.lines_painted and s.painted <> all(coalesce(s.painted_fitting, '{}'))
-        end,
-        'painted', s.lines_painted::text, s.painted::text
-    ),
-    (s.is_judged and s.open_wanted <> s.conflicts_open, 'conflicts_open', s.open_wanted::text, s.conflicts_open::text),
-    (
-        s.is_judged and s.state_wanted <> s.state_found,
-        'state_hash', s.state_wanted, s.state_found
-    )
-) as w (is_wrong, aspect, expected, found)
+cross join
+    lateral (
+        values
+        (
+            %(with_ids)s and uuid_send(s.fact_id) <> s.id_wanted,
+            case when s.is_derived then 'identity' else 'fact_id' end,
+            case when s.is_derived then s.fact_id::text else encode(s.id_wanted, 'hex') end,
+            case when s.is_derived then encode(s.id_wanted, 'hex') else s.fact_id::text end
+        ),
+        (s.events = 0, 'missing', 'events of the fact', null),
+        (s.events <> s.event_seq, 'event_seq', s.events::text, s.event_seq::text),
+        (
+            s.last_at <> pg_temp.us(s.recorded_at),
+            'recorded_at', pg_temp.spelled(s.last_at), pg_temp.spelled(pg_temp.us(s.recorded_at))
+        ),
+        (
+            s.is_sound and coalesce(s.versions_wanted, 0) <> s.versions,
+            'versions', coalesce(s.versions_wanted, 0)::text, s.versions::text
+        ),
+        (
+            s.is_sound and s.has_lanes <> (s.lane_mode = 1),
+            'lane_mode', s.has_lanes::integer::text, s.lane_mode::text
+        ),
+        (
+            s.is_sound and case
+                when s.lines_painted <= 64 then s.painted <> s.lines_painted
+                else s.painted <> s.lines_painted and s.painted <> all(coalesce(s.painted_fitting, '{}'))
+            end,
+            'painted', s.lines_painted::text, s.painted::text
+        ),
+        (s.is_judged and s.open_wanted <> s.conflicts_open, 'conflicts_open', s.open_wanted::text, s.conflicts_open::text),
+        (
+            s.is_judged and s.state_wanted <> s.state_found,
+            'state_hash', s.state_wanted, s.state_found
+        )
+    ) as w (is_wrong, aspect, expected, found)
 where w.is_wrong

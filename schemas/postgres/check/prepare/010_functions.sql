@@ -40,9 +40,11 @@ return 'sha256:' || left(encode(sha256(convert_to(said, 'UTF8')), 'hex'), 16);
 create function pg_temp.kind_said(kind integer, reason integer) returns text
 language sql immutable parallel safe
 return case
-    when kind = 0 then 'unknown ' || coalesce((array[
-        'excluded', 'ended', 'superseded', 'not_yet_valid', 'revoked', 'proposed_only', 'never_recorded', 'not_yet_known'
-    ])[reason], 'for no reason')
+    when kind = 0
+        then
+            'unknown ' || coalesce((array[
+                'excluded', 'ended', 'superseded', 'not_yet_valid', 'revoked', 'proposed_only', 'never_recorded', 'not_yet_known'
+            ])[reason], 'for no reason')
     else (array['value', 'conflict', 'values'])[kind]
 end;
 

@@ -4,13 +4,15 @@ select
     n.cell,
     array_agg(n.version_id order by n.version_id),
     case
-        when count(*) > 16 then concat(
-            '"crowd":"', pg_temp.total(array[
-                sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint, sum(pg_temp.part(n.digest, 2))::bigint,
-                sum(pg_temp.part(n.digest, 3))::bigint, sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
-                sum(pg_temp.part(n.digest, 6))::bigint, sum(pg_temp.part(n.digest, 7))::bigint
-            ]), '","count":', count(*)
-        )
+        when count(*) > 16
+            then
+                concat(
+                    '"crowd":"', pg_temp.total(array[
+                        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint, sum(pg_temp.part(n.digest, 2))::bigint,
+                        sum(pg_temp.part(n.digest, 3))::bigint, sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
+                        sum(pg_temp.part(n.digest, 6))::bigint, sum(pg_temp.part(n.digest, 7))::bigint
+                    ]), '","count":', count(*)
+                )
         else concat(
             '"value_hashes":[', string_agg(distinct n.hash_said, ',' order by n.hash_said),
             '],"version_ids":[', string_agg(n.id_said, ',' order by n.version_id), ']'

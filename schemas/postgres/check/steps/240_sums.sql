@@ -3,19 +3,24 @@ with told as (
     select
         s.fact_no,
         concat(
-            case when s.lane > 0 then
-                case s.kind when 1 then '{"lane":"lane","kind":"' else '{"lane":"lane_unknown","kind":"' end
-            else '{"kind":"' end,
+            case
+                when s.lane > 0
+                    then
+                        case s.kind when 1 then '{"lane":"lane","kind":"' else '{"lane":"lane_unknown","kind":"' end
+                else '{"kind":"'
+            end,
             (array['unknown', 'value', 'conflict'])[s.kind + 1], '","reason":',
             coalesce('"' || (array[
                 'excluded', 'ended', 'superseded', 'not_yet_valid', 'revoked', 'proposed_only', 'never_recorded'
             ])[s.reason] || '"', 'null'),
             ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to), ',',
             case
-                when s.lane > 0 then concat(
-                    '"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
-                    replace(v.version_id::text, '-', ''), '"]'
-                )
+                when s.lane > 0
+                    then
+                        concat(
+                            '"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
+                            replace(v.version_id::text, '-', ''), '"]'
+                        )
                 else coalesce(m.behind, '"value_hashes":[],"version_ids":[]')
             end, '}'
         ) as content
