@@ -100,6 +100,11 @@ class FactCache:
         for key in gone:
             self._drop(self._slots.pop(key))
 
+    def clear(self) -> None:
+        """Drop all of them."""
+        while self._slots:
+            self._drop(self._slots.popitem()[1])
+
     def _drop(self, slot: Slot) -> None:
         self.weight -= slot.weight
         slot.history.release()

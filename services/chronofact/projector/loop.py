@@ -233,8 +233,13 @@ class Projector:
             self._observer.parking(messages=sum(own.parked for own in owned), facts=sum(len(own.held) for own in owned))
 
     def _stand_back(self, failure: Transient | Unfit) -> None:
-        """Own nothing until it is claimed anew, after a pause that grows."""
+        """Own and remember nothing until it is claimed anew, after a pause that grows.
+
+        The database may come back as a copy of itself that lacks the last commits, with the same epochs and checkpoints.
+        """
         self._let_go()
+        self._remembered.clear()
+        self.applier.cache.clear()
         self._pause_s = min(max(2 * self._pause_s, self.limits.pause_min_s), self.limits.pause_max_s)
         pause_s = self._pause_s * (0.5 + self._jitter())
         self._retry_at = self._monotonic() + pause_s
