@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import psutil
@@ -30,7 +29,7 @@ DENSE = 12_000
 
 
 @pytest.fixture
-def filled(request: pytest.FixtureRequest, kafka: str, topic_name: str, database: str) -> Iterator[str]:
+def filled(request: pytest.FixtureRequest, kafka: str, topic_name: str, database: str) -> str:
     create_topics(kafka, topic_name)
     append(kafka, topic_name, mixed(request.param, EVENTS))
     with ProjectorProcess(kafka, topic_name, database) as projector:
@@ -38,7 +37,7 @@ def filled(request: pytest.FixtureRequest, kafka: str, topic_name: str, database
         assert projector.stop() == 0
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("vacuum analyze")
-    yield database
+    return database
 
 
 def run(kafka: str, topic: str, database: str, **wanted: Any) -> Outcome:
@@ -96,7 +95,7 @@ class BackendMemory:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.mb = 0.0
 
-    def __enter__(self) -> BackendMemory:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
