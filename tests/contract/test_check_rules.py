@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -9,18 +10,23 @@ from typing import Any
 import pytest
 from psycopg import Connection
 
-from chronofact.domain.events import Event
+from chronofact.domain.canonical import digest
+from chronofact.domain.events import Event, FactAsserted, Succession
+from chronofact.domain.interval import Interval
 from chronofact.postgres.projection_store import ProjectionStore
 from tests.contract.checking import append, connection_of, cut_of, judged, lay_events
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.projecting import projector_on, run_until_idle
 from tests.integration.fixtures_stack import database_like
 from tests.integration.saying import Fact
+from tests.property.cases import cases
 from tests.property.oracle import OAnswer, answer_at, conflicts, fold, labels, supersedes
 from tests.property.play import play
 from tests.property.strategies import CROWD, PROFILES, random_history
 from tests.property.translate import story, to_oracle
+from tests.unit.test_semantics_cases import events_of
 
+HOT, HOT_S = 10_000, 60
 HISTORIES, SIZE = 40, 11
 """For each profile."""
 KINDS = ("unknown", "value", "conflict", "values")
@@ -141,3 +147,52 @@ def test_so_has_one_of_crowds(database: str, monkeypatch: pytest.MonkeyPatch) ->
     store.close()
     with cut_of(database, with_ids=False, past_max=12) as cut:
         assert judged(cut) == []
+
+
+def test_every_scenario_is_answered_as_written(shared_database: str) -> None:
+    """Those of semantics.json, which the oracle answers as they say (tests/property/test_oracle_cases.py)."""
+    histories = {}
+    for number, case in enumerate(cases(), start=1):
+        if case["events"]:
+            histories[number] = list(play(events_of(case)).counted)
+    with cut_of(shared_database, with_ids=False) as cut:
+        connection = connection_of(cut)
+        for number, counted in histories.items():
+            lay_events(connection, counted, fact_no=number)
+        judged(cut)
+        assert wrong_answers(connection, histories) > len(histories)
+        wrong_edges(connection, histories)
+
+
+@pytest.mark.parametrize("succession", list(Succession))
+def test_a_fact_of_ten_thousand_versions_is_judged_by_samples(shared_database: str, succession: Succession) -> None:
+    """Bounded, and right where it looks."""
+    counted = [
+        Event(
+            number.to_bytes(16),
+            FactAsserted(
+                number.to_bytes(16),
+                b'"%d"' % (number % 7),
+                digest(b'"%d"' % (number % 7)),
+                Interval(number * 10, None),
+                "s",
+                bytes(32),
+                succession=succession,
+            ),
+            number,
+        )
+        for number in range(1, HOT + 1)
+    ]
+    with cut_of(shared_database, with_ids=False, past_max=8) as cut:
+        connection = connection_of(cut)
+        lay_events(connection, counted, fact_no=1)
+        began = time.monotonic()
+        _, done = cut.judge(0, 2)
+        assert time.monotonic() - began < HOT_S
+        assert (done.facts, done.events, done.bounded) == (1, HOT, 1)
+        lines = connection.execute("select k, t, kind, versions from answer where t > %s", (NEG,)).fetchall()
+        assert len(lines) > 8
+        for k, t, kind, versions in lines:
+            started = min(k, t // 10)
+            wanted = (1, 1) if succession is Succession.AUTOMATIC or started == 1 else (2, started)
+            assert (kind, versions) == (wanted if started else (0, 0))

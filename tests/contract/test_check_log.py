@@ -1,0 +1,107 @@
+"""The log beside what the projection keeps of it: every way in which a line can be wrong is told by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chronofact.contracts.checking import Divergence, StoredLine
+from chronofact.contracts.codec import decode_event
+from chronofact.domain.events import EventDropped
+from chronofact.reconciler.log_pass import PartitionPass
+from tests.contract.memory_log import Appended
+from tests.integration.saying import Fact, Said
+
+FACT = Fact("ann")
+SAID = [FACT.asserts(f"v{number}", source=f"s{number}") for number in range(4)]
+
+
+class StoredCut:
+    """What a projection keeps, as given."""
+
+    def __init__(self, lines: Sequence[StoredLine], known: Sequence[tuple[bytes, int]] = ()) -> None:
+        self._lines = lines
+        self._known = known
+
+    def judge(self, first: int, last: int) -> Any:
+        raise NotImplementedError
+
+    def stored(self, partition: int) -> Iterator[StoredLine]:
+        return iter(self._lines)
+
+    def known(self, messages: Sequence[tuple[bytes, bytes, int]]) -> set[int]:
+        return {
+            place
+            for place, (_, event_id, offset) in enumerate(messages)
+            if any(one == event_id and at < offset for one, at in self._known)
+        }
+
+
+def message(offset: int, said: Said) -> Appended:
+    return Appended(FACT.partition, offset, said.key, said.value, 1_000 + offset)
+
+
+def line(offset: int, said: Said, seq: int) -> StoredLine:
+    event = decode_event(said.value)
+    before = 1_000 + offset - 1 if seq > 1 else None
+    return StoredLine(
+        offset, "event", 7, FACT.fact_id, event.event_id, seq, event.kind, 1_000 + offset, before, event.payload, "ann"
+    )
+
+
+MESSAGES = [message(offset, said) for offset, said in enumerate(SAID)]
+LINES = [line(offset, said, offset + 1) for offset, said in enumerate(SAID)]
+
+
+def told(lines: Sequence[StoredLine], messages: Sequence[Appended] = MESSAGES, **known: Any) -> list[Divergence]:
+    found: list[Divergence] = []
+    at = PartitionPass(FACT.partition, StoredCut(lines, **known), found.extend)
+    for one in messages:
+        at.take([one])
+    at.finish()
+    return found
+
+
+def test_what_agrees_is_not_told() -> None:
+    assert told(LINES) == []
+
+
+@pytest.mark.parametrize(
+    ("aspect", "change"),
+    [
+        ("fact_no", {"fact_id": bytes(16)}),
+        ("event_id", {"event_id": bytes(16)}),
+        ("event_type", {"event_type": "FactEnded"}),
+        ("canonical_payload", {"payload": b"{}"}),
+        ("recorded_at", {"recorded_at": 5}),
+        ("subject_label", {"subject_label": None, "event_seq": 1}),
+    ],
+)
+def test_a_wrong_line_is_told_by_what_is_wrong(aspect: str, change: dict[str, Any]) -> None:
+    lines = [*LINES[:2], replace(LINES[2], **change), LINES[3]]
+    assert [one.aspect for one in told(lines)] == [aspect]
+
+
+def test_loss_doubles_and_lines_without_a_message_are_told() -> None:
+    assert [one.aspect for one in told([LINES[0], *LINES[2:]])] == ["lost"]
+    assert [one.aspect for one in told([LINES[0], LINES[0], *LINES[1:]])] == ["double"]
+    assert [one.aspect for one in told([*LINES, replace(LINES[3], offset=9)])] == ["offset"]
+    assert [one.aspect for one in told(LINES, [MESSAGES[0], *MESSAGES[2:]])] == ["offset"]
+
+
+def test_a_repeat_a_drop_and_what_is_parked_are_no_loss() -> None:
+    repeat = message(4, SAID[0])
+    first = decode_event(SAID[0].value).event_id
+    assert told(LINES, [*MESSAGES, repeat], known=[(first, 0)]) == []
+    assert [one.aspect for one in told(LINES, [*MESSAGES, repeat], known=[(first, 8)])] == ["lost"]
+    drop = message(4, FACT.says(EventDropped("t", 0, 1, "ada", "r")))
+    assert told(LINES, [*MESSAGES, drop]) == []
+    poison = Appended(FACT.partition, 4, b"k", b"poison", 9)
+    parked = replace(LINES[0], offset=4, sort="parked", fact_no=None, payload=b"poison")
+    assert told([*LINES, parked], [*MESSAGES, poison]) == []
+    assert [one.aspect for one in told([*LINES, replace(parked, payload=b"x")], [*MESSAGES, poison])] == ["message"]
+    assert [one.aspect for one in told(LINES, [*MESSAGES, poison])] == ["lost"]
+    assert told([*LINES, replace(parked, sort="dropped")], [*MESSAGES, poison]) == []
