@@ -127,6 +127,7 @@ _SURROUNDINGS: Final = {
     "offset_out_of_range": "The topic no longer holds the offset to go on from.",
     "log_shortened": "The topic ends before what was applied from it.",
     "stalled": "The process waits for an answer that does not come, of Postgres most likely.",
+    "check_given_up": "A part of the check has failed, so the others ended, too.",
     "fenced": "Another process has taken the partition over.",
     "event_undecodable": "A message of the log is no event that this version can read.",
     "message_key_malformed": "A message's key is not the 16 bytes of a fact's id.",

@@ -80,7 +80,7 @@ class CheckCut:
                 tally.divergences += lines[0][-1] if lines else 0
             if self._keep is not None:
                 self._connection.execute(self._keep)
-            counted = self._connection.execute(self._counts).fetchone()
+            counted = self._connection.execute(self._counts, parameters).fetchone()
         assert counted is not None  # noqa: S101 - an aggregate has one line
         tally.facts, tally.events, tally.bounded = counted
         return found, tally
@@ -107,7 +107,7 @@ class CheckCut:
             return {place - 1 for (place,) in self._connection.execute(statement, parameters).fetchall()}
 
     def _compare(
-        self, comparison: sql.Composable, parameters: Mapping[str, Any], *, is_look_up: bool
+        self, comparison: sql.Composed, parameters: Mapping[str, Any], *, is_look_up: bool
     ) -> list[tuple[Any, ...]]:
         if not is_look_up:
             return self._connection.execute(comparison, parameters).fetchall()

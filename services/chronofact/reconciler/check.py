@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -78,12 +78,11 @@ class Checker:
             works = [pool.submit(self._judge, run, number, share, telling) for number, share in enumerate(shares)]
             if wanted.with_log:
                 works.append(pool.submit(self._read_log, run, telling))
-            try:
-                for work in works:
-                    work.result()
-            except BaseException:
+            done, _ = wait(works, return_when=FIRST_EXCEPTION)
+            failed = [work for work in done if work.exception() is not None]
+            if failed:
                 telling.give_up()
-                raise
+                failed[0].result()
 
     def _judge(self, run: CheckRun, number: int, share: Sequence[Chunk], telling: _Telling) -> None:
         with run.cut(number) as cut:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -105,8 +106,9 @@ class Reconciler:
                 begun.set_exception(failure)
         else:
             self._count(outcome, time.monotonic() - started)
-            said = log.error if outcome.tally.divergences else log.info
-            said(
+            level = logging.ERROR if outcome.tally.divergences else logging.INFO
+            log.log(
+                level,
                 "checked",
                 projection=wanted.projection,
                 run=outcome.run_id,
