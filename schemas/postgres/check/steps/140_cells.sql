@@ -62,35 +62,16 @@ instant as (
     where h.is_sound
 ),
 
+-- of slices that are sampled about so many, drawn by fact, slice and seed
 looked_at as (
     select
         r.*,
         i.t
     from regime as r
     inner join instant as i on r.fact_no = i.fact_no and r.k >= i.since
-    where r.instants_max is null
-    union all
-    select
-        n.slice,
-        n.fact_no,
-        n.k,
-        n.is_last,
-        n.instants_max,
-        n.is_single,
-        n.is_many,
-        n.is_tangled,
-        n.has_decisions,
-        n.t
-    from (
-        select
-            r.*,
-            i.t,
-            row_number() over (partition by r.slice order by hashint8extended(i.t, %(seed)s)) as turn
-        from regime as r
-        inner join instant as i on r.fact_no = i.fact_no and r.k >= i.since
-        where r.instants_max is not null
-    ) as n
-    where n.turn <= n.instants_max
+    where
+        r.instants_max is null
+        or (hashint8extended(i.t, r.fact_no + r.k + %(seed)s) & 65535) * (r.k + 1) < r.instants_max * 65536::bigint
 ),
 
 numbered as materialized (
