@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from chronofact.contracts.projection import HELD, Lines, Step
+from chronofact.contracts.projection import HELD, EventLine, Lines, Step
 from tests.simulation.workload import CODES, Planned
+
+Place: TypeAlias = "tuple[int, int]"
 
 
 @dataclass
@@ -24,6 +27,7 @@ class Audit:
 
     kinds: Mapping[tuple[int, int], Planned]
     epochs: dict[int, tuple[int, str]] = field(default_factory=dict)
+    owners: dict[tuple[int, int], str] = field(default_factory=dict)
     applied: set[tuple[int, int]] = field(default_factory=set)
     parked: set[tuple[int, int]] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
@@ -35,6 +39,7 @@ class Audit:
         if epoch <= before:
             self.problems.append(f"{owner} claimed {partition} at epoch {epoch}, {former} had {before}")
         self.epochs[partition] = (epoch, owner)
+        self.owners[partition, epoch] = owner
 
     def committed(self, written: Written) -> None:
         """A batch took effect."""
@@ -53,6 +58,12 @@ class Audit:
                 if line.code not in {HELD, CODES[self.kinds[line.kafka_partition, line.kafka_offset].kind]}
             ]
             self._once(self.parked, "parked", [(line.kafka_partition, line.kafka_offset) for line in lines.parked])
+
+    def begin_anew(self, epochs: Mapping[int, int], events: Sequence[EventLine], parked: Collection[Place]) -> None:
+        """The database is an older copy of itself: what it does not hold never was."""
+        self.epochs = {one: (epoch, self.owners.get((one, epoch), "nobody")) for one, epoch in epochs.items()}
+        self.applied = {(line.kafka_partition, line.kafka_offset) for line in events}
+        self.parked = set(parked)
 
     def _once(self, seen: set[tuple[int, int]], what: str, places: Sequence[tuple[int, int]]) -> None:
         self.problems += [f"{place} was {what} twice" for place in places if place in seen]

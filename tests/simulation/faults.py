@@ -48,6 +48,7 @@ FAULTS: Final = (
     Fault("offset out of range", ("poll",), lambda: Unfit("offset_out_of_range", "made up", remedy="none")),
     Fault("broker away", ("look", "ends"), lambda: Transient("kafka_unreachable", "made up")),
 )
+CUT: Final = FAULTS[0]
 LOCK_TIMEOUT: Final = _by_state("lock timeout (55P03)", errors.LockNotAvailable)
 REFUSED: Final = _by_state("constraint broken (23505)", errors.UniqueViolation)
 
@@ -67,6 +68,7 @@ class Weather:
     kills: int = 1
     terminations: int = 1
     restarts: int = 1
+    restores: int = 0
 
 
 WEATHERS: Final = {
@@ -77,5 +79,6 @@ WEATHERS: Final = {
     "zombies": Weather(nap=0.02, slow=0.05, rebalances=4),
     "rebalances": Weather(rebalances=12, restarts=3, slow=0.05),
     "handovers": Weather(database=0.003, log=0.0, crash=0.0, nap=0.001, rebalances=30, kills=0),
+    "restores": Weather(database=0.005, crash=0.001, restores=2, rebalances=3),
     "storm": Weather(database=0.03, log=0.03, crash=0.01, nap=0.01, slow=0.05, rebalances=6, kills=3, terminations=3),
 }

@@ -5,10 +5,10 @@ What a seed does changes with the worlds' rules and with the projector's calls, 
 """
 
 FOUND = {
-    83: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
-    102: "the same",
+    94: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
+    105: "the same",
+    344: "the same, as first found",
+    345: "the same, as first found",
     46: "a claim called the log shortened, since its former owner had applied what was appended after the look",
-    152: "the same",
-    344: "the hole, as first found",
-    345: "the same",
+    64: "a database that came back without its last release left a history in memory that knew more: an event was lost",
 }

@@ -75,6 +75,11 @@ class TwinLocking:
             self._world.scheduler.counts["session terminated"] += 1
             self._world.dice.pick(living).transaction.rollback()
 
+    def end_all(self) -> None:
+        """The server goes down and takes every session with it."""
+        for batch, _ in self._open:
+            batch.transaction.rollback()
+
     def _step(self, label: str) -> None:
         if label == "claim locked":
             self._world.current().step(label)

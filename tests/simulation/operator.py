@@ -54,6 +54,9 @@ class Operator:
         world = self._world
         fact_id = picture.parked[place][1]
         world.scheduler.counts["asked for a release"] += 1
+        if world.weather.restores and not world.is_calm and world.dice.chance(50):
+            # a copy that lacks just what comes of this
+            world.restore_later(world.dice.wait_s(2.0))
         world.side.ask(place, fact_id)
         world.topic.wake()
 

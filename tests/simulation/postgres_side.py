@@ -112,6 +112,12 @@ class PostgresSide:
             self.progress()[0],
         )
 
+    def copy(self) -> Any:
+        """Left to the fault tests on real servers."""
+
+    def restore(self, copy: Any) -> None:
+        """Left to the fault tests on real servers."""
+
     def close(self) -> None:
         for store in self._stores:
             store.close()

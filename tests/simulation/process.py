@@ -13,7 +13,7 @@ from chronofact.projector.ports import Batch, Store
 from chronofact.runtime.failures import Corruption
 from tests.contract.projecting import Witness
 from tests.simulation.audit import Written
-from tests.simulation.faults import AT, DATABASE_STEPS, REFUSED, Fault
+from tests.simulation.faults import AT, CUT, DATABASE_STEPS, REFUSED, Fault
 from tests.simulation.group import SimLog
 from tests.simulation.locking import RELEASES
 from tests.simulation.scheduler import Crash, Task
@@ -36,6 +36,7 @@ class Process:
         self.fault: Fault | None = None
         self.written: Written | None = None
         self.is_damaged = False
+        self.is_cut = False
         self.is_stopping = False
         self.is_napping = False
         self.is_gone = False
@@ -75,6 +76,9 @@ class Process:
         world, scheduler, dice = self.world, self.world.scheduler, self.world.dice
         self.last_step, self.fault = label, None
         scheduler.pause(label, takes_s=self._takes_s(label))
+        if self.is_cut and label in DATABASE_STEPS:
+            self.is_cut = False
+            self.fail(CUT)
         if world.is_calm:
             return
         if dice.happens(world.weather.crash):

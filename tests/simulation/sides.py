@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chronofact.projector.ports import Store
 from tests.contract.memory_log import TOPIC_ID
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 class Side(Protocol):
     """What a world needs to know of its store."""
 
-    locking: Locking
     processes_max: int
+
+    @property
+    def locking(self) -> Locking:
+        """How its transactions wait for one another."""
+        ...
 
     def store_for(self, process: Process) -> Store:
         """What a new process opens."""
@@ -37,6 +41,14 @@ class Side(Protocol):
         """As ``chronofact parked release`` does."""
         ...
 
+    def copy(self) -> Any:
+        """All that is committed."""
+        ...
+
+    def restore(self, copy: Any) -> None:
+        """The copy is all that there is, as after a restart from an older dump."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -47,7 +59,8 @@ class TwinSide:
 
     def __init__(self, world: World) -> None:
         self.store = MemoryStore()
-        self.locking: Locking = TwinLocking(world, self.store)
+        self.locking = TwinLocking(world, self.store)
+        self._world = world
 
     def store_for(self, process: Process) -> Store:
         return self.store
@@ -62,6 +75,18 @@ class TwinSide:
     def ask(self, place: tuple[int, int], fact_id: bytes | None) -> None:
         partition, offset = place
         self.store.ask(TOPIC_ID, partition, fact_id=fact_id, offset=offset)
+
+    def copy(self) -> Any:
+        return dict(self.store.database.tables)
+
+    def restore(self, copy: Any) -> None:
+        self._world.scheduler.counts["restored from an older copy"] += 1
+        self.locking.end_all()
+        for process in self._world.processes.values():
+            process.is_cut = True
+        self.store.database.tables = dict(copy)
+        epochs = {one: epoch for (_, one), (_, epoch) in self.store.tables.checkpoints.items()}
+        self._world.audit.begin_anew(epochs, list(self.store.events()), self.picture().parked)
 
     def close(self) -> None:
         pass

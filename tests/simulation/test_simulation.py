@@ -25,6 +25,7 @@ HAPPENED = {
     *("killed", "killed inside a transaction", "told to stop", "came back within its session", "evicted"),
     *("nap", "nap inside a transaction", "fenced", "rebalance", "rebalance inside a transaction"),
     *("committed after its client was gone", "rolled back late", "session terminated", "ended who stood still"),
+    "restored from an older copy",
     *("waited for a line", "slow commit", "slow step"),
     *("redelivered", "ran ahead", "offset without a message", "broker time went back"),
     *("asked for a release", "released", "asked for a drop", "dropped", "dropped by mistake", "mended"),

@@ -52,7 +52,7 @@ class World:
         self.lasts_s = self.dice.random.uniform(5.0, 40.0)
         self._clock_skew_s = 0.0
         self._planned: list[Planned] = []
-        self.comes_at_once = self.dice.chance(15)
+        self.comes_at_once = self.dice.chance(60 if self.weather.restores else 15)
         self.is_ending = False
         self._workers: list[Task] = []
         self.operator = Operator(self)
@@ -62,7 +62,9 @@ class World:
         """Lives until everything is applied, or no more will be; the block looks at what is left."""
         with mock.patch.object(counting, "decode_event", self.decode):
             self._planned = workload(
-                self.dice, partitions=len(self.topic.partitions), poison_percent=self.dice.pick((0, 0, 4, 10))
+                self.dice,
+                partitions=len(self.topic.partitions),
+                poison_percent=self.dice.pick((4, 10) if self.weather.restores else (0, 0, 4, 10)),
             )
             try:
                 self._schedule()
@@ -127,6 +129,7 @@ class World:
         self._often(self.weather.kills, self._kill)
         self._often(self.weather.terminations, self.side.locking.terminate)
         self._often(self.weather.restarts, self._stop)
+        self._often(self.weather.restores, lambda: self.restore_later(self.dice.wait_s(5.0)))
         self._workers.append(scheduler.start("operator", self.operator.work))
         if self.mends:
             scheduler.at(dice.random.uniform(0.1, 0.8) * self.lasts_s, self._mend)
@@ -152,6 +155,16 @@ class World:
     def _mend(self) -> None:
         self.scheduler.counts["mended"] += 1
         self.is_mended = True
+
+    def restore_later(self, after_s: float) -> None:
+        """The database will go on from a copy taken now, unless the world has come to rest by then."""
+        copy = self.side.copy()
+
+        def restore() -> None:
+            if not self.is_calm:
+                self.side.restore(copy)
+
+        self.scheduler.at(after_s, restore)
 
     def _rebalance(self) -> None:
         self.scheduler.counts["rebalance"] += 1
