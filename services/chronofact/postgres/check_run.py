@@ -31,6 +31,9 @@ SETTINGS: Final[dict[str, str | int]] = {
     # every step joins whole chunks by key: a plan made for small tables would not be one for these
     "enable_nestloop": "off",
     "enable_mergejoin": "off",
+    # in the order written: every other one may pair a fact's versions before an edge picks two of them
+    "join_collapse_limit": 1,
+    "from_collapse_limit": 1,
 }
 
 
