@@ -19,6 +19,7 @@ from tests.contract.writing import JSON
 
 BATCH = 20
 PAUSE_S = 0.05
+GENERATION = 1_500
 AGAIN_S = 0.1
 SETTLE_S = 90
 TIMEOUT_S = 15
@@ -31,7 +32,8 @@ def stream(facts: int, seed: int) -> Iterator[dict[str, Any]]:
     number = 0
     while True:
         number += 1
-        subject, key = f"load-{seed}-{random.randrange(facts)}", "package_manager"
+        # others after a while: a fact of hundreds of rivals is another test's matter
+        subject, key = f"load-{seed}-{number // GENERATION}-{random.randrange(facts)}", "package_manager"
         known = versions.setdefault(subject, [])
         dice = random.random()
         day = f"{2000 + random.randrange(25)}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}T00:00:00Z"

@@ -163,7 +163,7 @@ def test_a_postgres_that_stands_still_is_told_though_no_connection_breaks(
         try:
             asked = httpx.get(
                 f"http://127.0.0.1:{reader.port}/v1/resolve",
-                params={"subject": "load-1-1", "key": "package_manager"},
+                params={"subject": "load-1-0-1", "key": "package_manager"},
                 timeout=40,
             )
             assert (asked.status_code, asked.json()["error"]["code"]) == (503, "postgres_away")
