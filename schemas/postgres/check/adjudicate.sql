@@ -16,3 +16,17 @@ inner join head as h on s.fact_no = h.fact_no
 left join member as m on s.cell = m.cell and s.lane = 0
 left join ver as v on s.fact_no = v.fact_no and s.lane = v.no
 where s.kind > 0
+union all
+select
+    p.fact_no,
+    0,
+    h.tenant_id,
+    h.fact_id,
+    'value',
+    array[p.version_id],
+    tstzrange(
+        case when p.start > pg_temp.neg() then pg_temp.instant(p.start) end,
+        case when p.stop < pg_temp.pos() then pg_temp.instant(p.stop) end
+    )
+from plain as p
+inner join head as h on p.fact_no = h.fact_no

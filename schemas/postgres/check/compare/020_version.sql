@@ -10,7 +10,8 @@ with wanted as (
         v.seq,
         s.at,
         s.source_id,
-        s.source_hash
+        s.source_hash,
+        s.value
     from ver as v
     inner join said as s on v.fact_no = s.fact_no and v.seq = s.seq
 ),
@@ -21,7 +22,7 @@ kept as (
         o.version_no,
         o.version_id,
         o.value_hash,
-        sha256(convert_to(o.value_json::text, 'UTF8')) as value_digest,
+        o.value_json::text as value,
         coalesce(pg_temp.us(o.valid_from), pg_temp.neg()) as start,
         coalesce(pg_temp.us(o.valid_to), pg_temp.pos()) as stop,
         o.event_seq,
@@ -30,7 +31,7 @@ kept as (
         encode(o.source_hash, 'hex') as source_hash
     from {schema}.version as o
     left join head as h on o.fact_no = h.fact_no
-    where o.fact_no between %(first)s and %(last)s and h.is_sound is not false
+    where o.fact_no between %(first)s and %(last)s and h.is_sound is not false and h.is_plain is not true
 ),
 
 beside as (
@@ -44,7 +45,7 @@ beside as (
         or k.fact_no is null
         or n.no <> k.version_no
         or n.value_hash <> k.value_hash
-        or n.value_hash <> k.value_digest
+        or n.value <> k.value
         or n.start <> k.start
         or n.stop <> k.stop
         or n.at <> k.at
@@ -68,7 +69,7 @@ cross join
         ((b.n).fact_no is null, 'extra', null, (b.k).version_id::text),
         ((b.n).no <> (b.k).version_no, 'version_no', (b.n).no::text, (b.k).version_no::text),
         ((b.n).value_hash <> (b.k).value_hash, 'value_hash', encode((b.n).value_hash, 'hex'), encode((b.k).value_hash, 'hex')),
-        ((b.n).value_hash <> (b.k).value_digest, 'value_json', encode((b.n).value_hash, 'hex'), encode((b.k).value_digest, 'hex')),
+        ((b.n).value <> (b.k).value, 'value_json', pg_temp.veiled((b.n).value), pg_temp.veiled((b.k).value)),
         ((b.n).start <> (b.k).start, 'valid_from', pg_temp.spelled((b.n).start), pg_temp.spelled((b.k).start)),
         ((b.n).stop <> (b.k).stop, 'valid_to', pg_temp.spelled((b.n).stop), pg_temp.spelled((b.k).stop)),
         ((b.n).at <> (b.k).at, 'recorded_at', pg_temp.spelled((b.n).at), pg_temp.spelled((b.k).at)),

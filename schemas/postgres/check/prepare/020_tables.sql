@@ -6,6 +6,7 @@ create temporary table head (
     events bigint, -- as counted
     versions integer,
     is_sound boolean not null, -- every event is there and says what was hashed
+    is_plain boolean not null, -- judged as a plain one, and done with
     is_heavy boolean not null default false -- too many versions for every instant
 );
 
@@ -44,6 +45,14 @@ create temporary table said (
     kind_meant text, -- where the id is that of another kind
     kafka_partition integer,
     kafka_offset bigint
+);
+
+-- Facts of one event whose lines are as there is but one way to draw them.
+create temporary table plain (
+    fact_no bigint,
+    version_id uuid,
+    start bigint,
+    stop bigint
 );
 
 create temporary table ver (
@@ -318,7 +327,7 @@ create temporary table member (
 
 create temporary table state (
     fact_no bigint,
-    digest text
+    digest bytea
 );
 
 create temporary table now_wanted (

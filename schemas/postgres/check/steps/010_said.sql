@@ -82,7 +82,7 @@ from (
                 || convert_to(o.canonical_payload, 'UTF8')
             ) end as id_digest
         from {schema}.event as o
-        left join {schema}.fact as f on o.fact_no = f.fact_no
+        left join {schema}.fact as f on o.fact_no = f.fact_no and f.fact_no between %(first)s and %(last)s
         where o.fact_no between %(first)s and %(last)s
         offset 0 -- each digest once
     ) as raw

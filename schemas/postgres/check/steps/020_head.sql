@@ -1,11 +1,12 @@
 -- Every fact of the chunk, and what lines name a fact that there is not.
-insert into head (fact_no, fact_id, tenant_id, events, is_sound)
+insert into head (fact_no, fact_id, tenant_id, events, is_sound, is_plain)
 select
     coalesce(f.fact_no, s.fact_no),
     f.fact_id,
     f.tenant_id,
     coalesce(s.events, 0),
-    coalesce(f.fact_id is not null and s.is_sound, false)
+    coalesce(f.fact_id is not null and s.is_sound, false),
+    p.fact_no is not null
 from (
     select
         fact.fact_no,
@@ -22,3 +23,4 @@ full join (
     from said
     group by said.fact_no
 ) as s on f.fact_no = s.fact_no
+left join plain as p on f.fact_no = p.fact_no

@@ -24,7 +24,7 @@ asserted as (
         min(s.seq) filter (where s.word <> 'ACTIVE' and s.is_known) as known_wish_seq
     from said as s
     inner join head as h on s.fact_no = h.fact_no
-    where h.is_sound and s.kind = 'FactAsserted'
+    where h.is_sound and not h.is_plain and s.kind = 'FactAsserted'
     group by s.fact_no, s.v
 )
 

@@ -17,6 +17,6 @@ from (
         ) as turn
     from said as s
     inner join head as h on s.fact_no = h.fact_no
-    where h.is_sound
+    where h.is_sound and not h.is_plain
 ) as n
 where n.turn <= 1 + case when n.is_heavy then least(%(past_max)s, %(heavy_past_max)s) else %(past_max)s end

@@ -22,5 +22,6 @@ select
     end,
     w.rank
 from {schema}.timeline as p
+left join head as h on p.fact_no = h.fact_no
 left join ver as w on p.fact_no = w.fact_no and p.winner = w.no
-where p.fact_no between %(first)s and %(last)s
+where p.fact_no between %(first)s and %(last)s and h.is_plain is not true

@@ -59,7 +59,7 @@ instant as (
         pg_temp.neg(),
         0
     from head as h
-    where h.is_sound
+    where h.is_sound and not h.is_plain
 ),
 
 -- of slices that are sampled about so many, drawn by fact, slice and seed

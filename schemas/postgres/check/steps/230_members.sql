@@ -7,11 +7,12 @@ select
         when count(*) > 16
             then
                 concat(
-                    '"crowd":"', pg_temp.total(array[
-                        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint, sum(pg_temp.part(n.digest, 2))::bigint,
-                        sum(pg_temp.part(n.digest, 3))::bigint, sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
+                    '"crowd":"', encode(pg_temp.total(
+                        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint,
+                        sum(pg_temp.part(n.digest, 2))::bigint, sum(pg_temp.part(n.digest, 3))::bigint,
+                        sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
                         sum(pg_temp.part(n.digest, 6))::bigint, sum(pg_temp.part(n.digest, 7))::bigint
-                    ]), '","count":', count(*)
+                    ), 'hex'), '","count":', count(*)
                 )
         else concat(
             '"value_hashes":[', string_agg(distinct n.hash_said, ',' order by n.hash_said),

@@ -2,31 +2,27 @@
 with told as (
     select
         s.fact_no,
-        concat(
-            case
-                when s.lane > 0
-                    then
-                        case s.kind when 1 then '{"lane":"lane","kind":"' else '{"lane":"lane_unknown","kind":"' end
-                else '{"kind":"'
-            end,
-            (array['unknown', 'value', 'conflict'])[s.kind + 1], '","reason":',
-            coalesce('"' || (array[
-                'excluded', 'ended', 'superseded', 'not_yet_valid', 'revoked', 'proposed_only', 'never_recorded'
-            ])[s.reason] || '"', 'null'),
-            ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to), ',',
-            case
-                when s.lane > 0
-                    then
-                        concat(
-                            '"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
-                            replace(v.version_id::text, '-', ''), '"]'
-                        )
-                else coalesce(m.behind, '"value_hashes":[],"version_ids":[]')
-            end, '}'
-        ) as content
+        case
+            when s.lane = 0 then pg_temp.stretch_said(
+                (array['unknown', 'value', 'conflict'])[s.kind + 1], r.said, s.valid_from, s.valid_to,
+                coalesce(m.behind, pg_temp.nothing_behind())
+            )
+            else concat(
+                case s.kind when 1 then '{"lane":"lane","kind":"value"' else '{"lane":"lane_unknown","kind":"unknown"' end,
+                ',"reason":', r.said,
+                ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to),
+                ',"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
+                replace(v.version_id::text, '-', ''), '"]}'
+            )
+        end as content
     from stretch as s
     left join member as m on s.cell = m.cell and s.lane = 0
     left join ver as v on s.fact_no = v.fact_no and s.lane = v.no
+    left join (
+        values
+        (1, '"excluded"'), (2, '"ended"'), (3, '"superseded"'), (4, '"not_yet_valid"'), (5, '"revoked"'),
+        (6, '"proposed_only"'), (7, '"never_recorded"'), (0, 'null')
+    ) as r (reason, said) on coalesce(s.reason, 0) = r.reason
     union all
     select
         p.fact_no,
@@ -46,11 +42,12 @@ with told as (
 insert into state
 select
     n.fact_no,
-    pg_temp.total(array[
-        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint, sum(pg_temp.part(n.digest, 2))::bigint,
-        sum(pg_temp.part(n.digest, 3))::bigint, sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
+    pg_temp.total(
+        sum(pg_temp.part(n.digest, 0))::bigint, sum(pg_temp.part(n.digest, 1))::bigint,
+        sum(pg_temp.part(n.digest, 2))::bigint, sum(pg_temp.part(n.digest, 3))::bigint,
+        sum(pg_temp.part(n.digest, 4))::bigint, sum(pg_temp.part(n.digest, 5))::bigint,
         sum(pg_temp.part(n.digest, 6))::bigint, sum(pg_temp.part(n.digest, 7))::bigint
-    ])
+    )
 from (
     select
         t.fact_no,

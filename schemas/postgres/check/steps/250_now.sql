@@ -65,3 +65,14 @@ from runs as r
 inner join lasting as l on r.fact_no = l.fact_no
 left join ver as v on r.kind = 1 and r.fact_no = v.fact_no and r.rank = v.rank
 where r.t <= %(now)s and r.next_t > %(now)s
+union all
+select
+    p.fact_no,
+    case when %(now)s < p.start or %(now)s >= p.stop then 0 else 1 end,
+    case when %(now)s < p.start then 4 when %(now)s >= p.stop then 2 end,
+    case when %(now)s < p.start or %(now)s >= p.stop then 0 else 1 end,
+    hashint8extended(1, 0),
+    case when %(now)s >= p.start and %(now)s < p.stop then 1 end,
+    case when %(now)s < p.start then pg_temp.neg() when %(now)s >= p.stop then p.stop else p.start end,
+    case when %(now)s < p.start then p.start when %(now)s >= p.stop then pg_temp.pos() else p.stop end
+from plain as p
