@@ -42,7 +42,7 @@ from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
 from tests.contract.writing import WriterInProcess, assertion
 from tests.integration.changing import serving
-from tests.integration.reading import world_on
+from tests.integration.reading import until, world_on
 from tests.integration.saying import Fact
 
 CASES: Final = 10
@@ -58,6 +58,11 @@ CHECKS: Final = [
 MODES: Final = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 
 Making = Callable[[], AbstractAsyncContextManager[FastAPI]]
+
+
+async def is_ready(http: httpx.AsyncClient) -> bool:
+    """Whether the service has looked at its surroundings: before, /readyz is rightly a 503."""
+    return (await http.get("/readyz")).status_code == 200
 
 
 def reader_on(database: str) -> Making:
@@ -78,6 +83,7 @@ def reader_on(database: str) -> Making:
             transport: Any = world.http._transport
             changes = Changes(store, metrics := Metrics("reader"), listeners_max=2)
             add_changes(transport.app, ChangesRoute(changes, OpenCredentials(), ScopeKinds.load(), metrics))
+            await until(lambda: is_ready(world.http))
             yield transport.app
             changes.close()
         await store.close()
