@@ -10,7 +10,7 @@ FAST_TIERS := tests/unit tests/property tests/compatibility tests/architecture
 SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulation
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage check format bench soak docs lock clean
+.PHONY: help install demo test coverage lint check format bench soak docs lock clean
 
 help: ## What there is to do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,12 +54,14 @@ coverage: install ## Fast tests by branch: all of the domain, a ratchet elsewher
 	$(BIN)/coverage report --include='services/chronofact/domain/*' --fail-under=100
 	$(BIN)/coverage report --format=total
 
-check: install ## Format, lint, types, import contracts, SQL, fast tests
+lint: install ## Format, lint, types, import contracts, SQL
 	$(BIN)/ruff format --check services tests
 	$(BIN)/ruff check services tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --processes $(WORKERS) schemas services
+
+check: lint ## The same, and the fast tests
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(wildcard $(FAST_TIERS))
 
 format: install ## Write the format that check asks for
