@@ -190,7 +190,9 @@ def is_named(found: list[Divergence], table: str, column: str, fact_id: UUID) ->
     return any(one.relation in {table, "log"} and one.aspect in aspects for one in mine)
 
 
-def lines_of(connection: Connection[Any], table: str, column: str) -> list[tuple[str, UUID, Any]]:
+def lines_of(
+    connection: Connection[Any], table: str, column: str, *, lines_max: int = LINES_A_COLUMN
+) -> list[tuple[str, UUID, Any]]:
     """Some lines, by place, with their fact and what the column says now: different sayings first."""
     # a lane is mostly painted whole again: under a line that is too short lies an older one that says the same
     only = "where t.lane = 0" if table == "timeline" and column in {"valid_from", "valid_to"} else ""
@@ -200,8 +202,8 @@ def lines_of(connection: Connection[Any], table: str, column: str) -> list[tuple
             " from p1.{1} as t join p1.fact as f on f.fact_no = t.fact_no {2} order by t.{0}::text, f.fact_no"
         ).format(sql.Identifier(column), sql.Identifier(table), sql.SQL(only))
     ).fetchall()
-    step = max(1, len(found) // LINES_A_COLUMN)
-    return found[::step][:LINES_A_COLUMN]
+    step = max(1, len(found) // lines_max)
+    return found[::step][:lines_max]
 
 
 def spoil(connection: Connection[Any], table: str, column: str, kind: str, place: str, value: Any) -> None:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from chronofact.postgres.check_run import SETTINGS
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect, reading_pool
 from chronofact.postgres.silence import answering, cut
@@ -38,4 +39,20 @@ def test_a_wait_of_another_thread_is_cut(database: str) -> None:
         connection.execute("select pg_sleep(30)")
     assert away.value.code == "postgres_away"
     cut(connection)
+    connection.close()
+
+
+def test_a_check_ends_with_its_client(database: str) -> None:
+    """A server at work hears of a client's death only where it looks for it."""
+    connection = connect(database, "test", autocommit=True, **SETTINGS)
+    backend = connection.info.backend_pid
+    connection.pgconn.send_query(b"select count(*) from generate_series(1, 1000000000000)")
+    connection.pgconn.flush()
+    time.sleep(0.2)
+    cut(connection)
+    with connect(database, "test", autocommit=True) as other:
+        deadline = time.monotonic() + 10
+        while other.execute("select from pg_stat_activity where pid = %s", (backend,)).fetchone():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
     connection.close()

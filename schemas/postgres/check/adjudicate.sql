@@ -13,9 +13,9 @@ select
     )
 from stretch as s
 inner join head as h on s.fact_no = h.fact_no
-left join member as m on s.cell = m.cell and s.lane = 0
-left join ver as v on s.fact_no = v.fact_no and s.lane = v.no
-where s.kind > 0
+left join member as m on s.cell = m.cell and s.versions > 1
+left join ver as v on s.fact_no = v.fact_no and s.rank = v.rank and s.versions = 1
+where s.kind > 0 and s.lane >= 0
 union all
 select
     p.fact_no,

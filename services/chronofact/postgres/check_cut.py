@@ -26,6 +26,13 @@ FOUND_MAX: Final = 2_000
 """Divergences that one comparison of one chunk tells."""
 LINES_AT_ONCE: Final = 2_000
 _LOOK_UPS: Final = ("now",)
+_LOOKING_UP: Final = (
+    "set enable_nestloop to on; set enable_hashjoin to off; set enable_seqscan to off;"
+    " set plan_cache_mode to force_generic_plan"
+)
+_JOINING: Final = (
+    "set enable_nestloop to off; set enable_hashjoin to on; set enable_seqscan to on; set plan_cache_mode to auto"
+)
 _HEAD_OF: Final = (
     "select d.fact_no, h.fact_id, d.relation, d.aspect, d.place, d.expected, d.found, count(*) over ()"
     " from ({compared}) as d left join head as h on d.fact_no = h.fact_no limit {limit}"
@@ -112,9 +119,9 @@ class CheckCut:
         if not is_look_up:
             return self._connection.execute(comparison, parameters).fetchall()
         # a read is a few steps in an index for each fact, whatever is best for whole chunks
-        self._connection.execute("set enable_nestloop to on; set enable_hashjoin to off; set enable_seqscan to off")
-        found = self._connection.execute(comparison, parameters).fetchall()
-        self._connection.execute("set enable_nestloop to off; set enable_hashjoin to on; set enable_seqscan to on")
+        self._connection.execute(_LOOKING_UP)
+        found = self._connection.execute(comparison, parameters, prepare=True).fetchall()
+        self._connection.execute(_JOINING)
         return found
 
     def _filled(self, one: Script) -> sql.SQL:

@@ -19,10 +19,17 @@ from chronofact.runtime.failures import Transient, Unfit
 
 KEPT_MAX: Final = 10_000
 """Divergences that a run keeps; all are counted."""
-CHUNK_EVENTS: Final = 6_000
+CHUNK_EVENTS: Final = 8_000
 DROP_LOCK_TIMEOUT_MS: Final = 50
 PARTITION_SHIFT: Final = 40
+WATCHED: Final[dict[str, str | int]] = {
+    # a server that computes hears of a client's death only if it looks: a check that was killed would go on for long
+    "client_connection_check_interval": 2_000,
+    "statement_timeout": 15 * 60_000,
+}
+"""Bounds, in milliseconds, on what a check whose client is gone, or that has gone astray, costs."""
 SETTINGS: Final[dict[str, str | int]] = {
+    **WATCHED,
     "idle_in_transaction_session_timeout": 0,
     "jit": "off",
     "max_parallel_workers_per_gather": 0,

@@ -10,7 +10,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence, Run, RunState, Tally
-from chronofact.postgres.check_run import CheckRun
+from chronofact.postgres.check_run import WATCHED, CheckRun
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
@@ -33,7 +33,7 @@ class CheckStore:
             CheckRunning: another one is at work on this projection.
             Transient, Unfit: Postgres is away, or has no such projection.
         """
-        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+        with failures_named(), connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection:
             _lock(connection, wanted.projection)
             connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
             run_id = _begun(connection, wanted)
@@ -54,14 +54,14 @@ class CheckStore:
 
     def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
         """What it found, by number."""
-        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+        with failures_named(), connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection:
             statement = script("check", "divergences").filled(connection)
             parameters = {"run_id": run_id, "after": after, "limit": limit}
             found = connection.execute(statement, parameters).fetchall()
         return [(number, Divergence(*line)) for number, *line in found]
 
     def _listed(self, name: str, parameters: dict[str, Any]) -> list[Run]:
-        with failures_named(), connect(self._conninfo, "check", autocommit=True) as connection:
+        with failures_named(), connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             return [_run_of(line) for line in cursor.execute(script("check", name).filled(connection), parameters)]
 

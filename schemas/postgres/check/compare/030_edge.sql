@@ -9,7 +9,7 @@ with wanted as (
         s.w as old_id,
         s.effective_at,
         s.word as mode
-    from said as s
+    from act as s
     inner join head as h on s.fact_no = h.fact_no
     where s.kind = 'FactSuperseded' and h.is_sound
     union all

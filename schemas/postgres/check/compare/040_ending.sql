@@ -1,7 +1,7 @@
 -- Endings, as said.
 with wanted as (
     select s.*
-    from said as s
+    from act as s
     inner join head as h on s.fact_no = h.fact_no
     where s.kind = 'FactEnded' and h.is_sound
 ),

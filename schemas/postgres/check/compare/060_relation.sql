@@ -4,7 +4,7 @@ with wanted as (
         s.*,
         least(s.v, s.w) as left_id,
         greatest(s.v, s.w) as right_id
-    from said as s
+    from act as s
     inner join head as h on s.fact_no = h.fact_no
     where s.kind = 'RelationDeclared' and h.is_sound
 ),

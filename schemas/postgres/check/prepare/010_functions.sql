@@ -98,6 +98,11 @@ create function pg_temp.nothing_behind() returns text
 language sql immutable parallel safe
 return '"value_hashes":[],"version_ids":[]';
 
+create function pg_temp.one_behind(value_hash bytea, version_id uuid) returns text
+language sql immutable parallel safe
+return '"value_hashes":["' || encode(value_hash, 'hex') || '"],"version_ids":["'
+|| replace(version_id::text, '-', '') || '"]';
+
 -- What a fact's id is the hash of.
 create function pg_temp.identity_digest(
     tenant_id uuid, subject_id uuid, scope_kind text, scope_key text, fact_key text

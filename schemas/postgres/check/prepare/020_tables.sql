@@ -47,6 +47,8 @@ create temporary table said (
     kafka_offset bigint
 );
 
+create temporary table act (like said);
+
 -- Facts of one event whose lines are as there is but one way to draw them.
 create temporary table plain (
     fact_no bigint,
@@ -310,13 +312,16 @@ create temporary table label (
 
 create temporary table stretch (
     fact_no bigint,
-    lane integer,
+    lane integer, -- a version's own; 0: all; -1: all of a many-valued fact
     valid_from bigint,
     valid_to bigint,
     kind smallint,
     reason smallint,
     cell bigint, -- its first
-    versions integer
+    versions integer,
+    rank integer, -- of the one that answers
+    value_key bigint, -- and its value
+    set_hash bigint
 );
 
 create temporary table member (

@@ -116,8 +116,7 @@ head_of as (
         end as before,
         sha256(convert_to(pg_temp.stretch_said(
             'value', 'null', c.start, c.stop,
-            '"value_hashes":["' || encode(c.value_hash, 'hex') || '"],"version_ids":["'
-            || replace(c.version_id::text, '-', '') || '"]'
+            pg_temp.one_behind(c.value_hash, c.version_id)
         ), 'UTF8')) as meanwhile,
         case
             when c.stop < pg_temp.pos() then sha256(convert_to(pg_temp.stretch_said(

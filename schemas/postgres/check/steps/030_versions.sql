@@ -5,7 +5,7 @@ with taken as (
         s.v,
         min(s.seq) filter (where s.kind = 'FactActivated') as activated_seq,
         min(s.seq) filter (where s.kind = 'FactRevoked') as revoked_seq
-    from said as s
+    from act as s
     where s.kind in ('FactActivated', 'FactRevoked') and s.v is not null
     group by s.fact_no, s.v
 ),

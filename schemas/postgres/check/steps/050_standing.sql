@@ -4,7 +4,7 @@ with taken as (
         s.fact_no,
         s.named,
         min(s.seq) as seq
-    from said as s
+    from act as s
     where s.kind = 'FactRevoked' and s.named is not null
     group by s.fact_no, s.named
 ),
@@ -14,7 +14,7 @@ ended as (
         at.slice,
         s.v,
         min(s.effective_at) as effective_at
-    from said as s
+    from act as s
     inner join slice as at on s.fact_no = at.fact_no and s.seq <= at.k
     left join taken as t on s.fact_no = t.fact_no and s.event_id = t.named
     where s.kind = 'FactEnded' and (t.seq is null or t.seq > at.k)

@@ -8,7 +8,7 @@ select distinct on (at.slice, l.no, r.no)
     s.word,
     case s.keep when lv.version_id then l.no when rv.version_id then r.no end,
     s.decided_at
-from said as s
+from act as s
 inner join slice as at on s.fact_no = at.fact_no and s.seq <= at.k
 inner join ver as lv on s.fact_no = lv.fact_no and least(s.v, s.w) = lv.version_id
 inner join ver as rv on s.fact_no = rv.fact_no and greatest(s.v, s.w) = rv.version_id

@@ -4,7 +4,7 @@ with taken as (
         s.fact_no,
         s.named,
         min(s.seq) as seq
-    from said as s
+    from act as s
     where s.kind = 'FactRevoked' and s.named is not null
     group by s.fact_no, s.named
 ),
@@ -19,7 +19,7 @@ said_edge as (
         s.effective_at,
         s.word as mode,
         false as is_wish
-    from said as s
+    from act as s
     where s.kind = 'FactSuperseded'
     union all
     select

@@ -4,7 +4,7 @@ with taken as (
         s.fact_no,
         s.named,
         min(s.seq) as seq
-    from said as s
+    from act as s
     where s.kind = 'FactRevoked' and s.named is not null
     group by s.fact_no, s.named
 ),
@@ -16,7 +16,7 @@ latest as (
         least(s.v, s.w) as left_id,
         greatest(s.v, s.w) as right_id,
         s.keep
-    from said as s
+    from act as s
     inner join slice as at on s.fact_no = at.fact_no and s.seq <= at.k
     left join taken as t on s.fact_no = t.fact_no and s.event_id = t.named
     where

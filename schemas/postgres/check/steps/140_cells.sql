@@ -16,7 +16,7 @@ with bound as (
         s.fact_no,
         s.effective_at,
         s.seq
-    from said as s
+    from act as s
     where s.kind = 'FactEnded'
     union all
     select
@@ -29,7 +29,7 @@ with bound as (
         s.fact_no,
         s.decided_at,
         s.seq
-    from said as s
+    from act as s
     where s.kind = 'RelationDeclared' and s.word = 'supersedes'
     union all
     select

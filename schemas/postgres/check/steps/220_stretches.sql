@@ -1,17 +1,19 @@
--- The whole valid axis at the cut, neighbours that say the same joined; of a many-valued fact, a lane a version.
+-- The whole valid axis at the cut, neighbours that say the same joined; of a many-valued fact, a lane a version as well.
 with shown as (
     select
         a.fact_no,
-        0 as lane,
+        case when r.is_many then -1 else 0 end as lane,
         a.t,
         a.kind,
         a.reason,
         a.cell,
         a.versions,
+        a.rank,
+        a.value_key,
         a.set_hash
     from answer as a
     inner join regime as r on a.slice = r.slice
-    where a.is_last and r.instants_max is null and not r.is_many
+    where a.is_last and r.instants_max is null
     union all
     select
         r.fact_no,
@@ -21,6 +23,8 @@ with shown as (
         case when o.code > 0 then o.code end,
         o.cell,
         1,
+        o.rank,
+        null,
         0
     from regime as r
     inner join code as o on r.slice = o.slice
@@ -46,6 +50,9 @@ select
     m.kind,
     m.reason,
     m.cell,
-    m.versions
+    m.versions,
+    m.rank,
+    m.value_key,
+    m.set_hash
 from marked as m
 where m.is_new

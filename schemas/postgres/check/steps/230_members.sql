@@ -1,4 +1,4 @@
--- The versions behind each stretch of lane 0, as the state hash says them.
+-- The versions behind each stretch of lane 0 that several answer, as the state hash says them.
 insert into member
 select
     n.cell,
@@ -29,6 +29,6 @@ from (
     from stretch as s
     inner join code as o on s.cell = o.cell
     inner join ver as v on s.fact_no = v.fact_no and o.no = v.no
-    where s.lane = 0 and s.kind in (1, 2) and o.code = 0
+    where s.lane = 0 and s.versions > 1 and o.code = 0
 ) as n
 group by n.cell

@@ -2,27 +2,31 @@
 with told as (
     select
         s.fact_no,
-        case
-            when s.lane = 0 then pg_temp.stretch_said(
+        case s.lane
+            when 0 then pg_temp.stretch_said(
                 (array['unknown', 'value', 'conflict'])[s.kind + 1], r.said, s.valid_from, s.valid_to,
-                coalesce(m.behind, pg_temp.nothing_behind())
+                case s.versions
+                    when 0 then pg_temp.nothing_behind()
+                    when 1 then pg_temp.one_behind(v.value_hash, v.version_id)
+                    else m.behind
+                end
             )
             else concat(
                 case s.kind when 1 then '{"lane":"lane","kind":"value"' else '{"lane":"lane_unknown","kind":"unknown"' end,
                 ',"reason":', r.said,
                 ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to),
-                ',"value_hashes":["', encode(v.value_hash, 'hex'), '"],"version_ids":["',
-                replace(v.version_id::text, '-', ''), '"]}'
+                ',', pg_temp.one_behind(v.value_hash, v.version_id), '}'
             )
         end as content
     from stretch as s
-    left join member as m on s.cell = m.cell and s.lane = 0
-    left join ver as v on s.fact_no = v.fact_no and s.lane = v.no
+    left join member as m on s.cell = m.cell and s.versions > 1
+    left join ver as v on s.fact_no = v.fact_no and s.rank = v.rank and s.versions = 1
     left join (
         values
         (1, '"excluded"'), (2, '"ended"'), (3, '"superseded"'), (4, '"not_yet_valid"'), (5, '"revoked"'),
         (6, '"proposed_only"'), (7, '"never_recorded"'), (0, 'null')
     ) as r (reason, said) on coalesce(s.reason, 0) = r.reason
+    where s.lane >= 0
     union all
     select
         p.fact_no,

@@ -1,70 +1,54 @@
--- The answer at the cut's own time, and how long it is the same, whatever versions say it (semantics §4).
-with whole as (
-    select a.*
-    from answer as a
-    inner join regime as r on a.slice = r.slice
-    where a.is_last and r.instants_max is null
-),
-
-several as (
+-- The answer at the cut's own time, and how long it is the same, whatever versions say it (semantics §4): from where the
+-- last other answer ends to where the next one begins.
+with several as (
     select
         d.cell,
         bit_xor(d.value_key) as gist
     from (
         select distinct
-            w.cell,
+            s.cell,
             o.value_key
-        from whole as w
-        inner join code as o on w.cell = o.cell
-        where w.kind > 1 and o.code = 0
+        from stretch as s
+        inner join code as o on s.cell = o.cell
+        where s.lane < 1 and s.kind > 1 and o.code = 0
     ) as d
     group by d.cell
 ),
 
-marked as (
+whole as materialized (
     select
-        w.*,
-        (w.kind, case w.kind when 0 then w.reason when 1 then w.value_key else s.gist end) is distinct from (
-            lag(w.kind) over along,
-            lag(case w.kind when 0 then w.reason when 1 then w.value_key else s.gist end) over along
-        ) as is_new,
-        lead(w.t, 1, pg_temp.pos()) over along as next_t
-    from whole as w
-    left join several as s on w.cell = s.cell
-    window along as (partition by w.fact_no order by w.t)
-),
-
-runs as (
-    select
-        m.*,
-        count(*) filter (where m.is_new) over (partition by m.fact_no order by m.t) as run
-    from marked as m
+        s.*,
+        case s.kind when 0 then s.reason when 1 then s.value_key else v.gist end as gist
+    from stretch as s
+    left join several as v on s.cell = v.cell and s.kind > 1
+    where s.lane < 1
 ),
 
 lasting as (
     select
-        r.fact_no,
-        min(r.t) as valid_from,
-        max(r.next_t) as valid_to
-    from runs as r
-    group by r.fact_no, r.run
-    having min(r.t) <= %(now)s and max(r.next_t) > %(now)s
+        n.fact_no,
+        coalesce(max(o.valid_to) filter (where o.valid_to <= n.valid_from), pg_temp.neg()) as valid_from,
+        coalesce(min(o.valid_from) filter (where o.valid_from >= n.valid_to), pg_temp.pos()) as valid_to
+    from whole as n
+    left join whole as o on n.fact_no = o.fact_no and (n.kind, n.gist) is distinct from (o.kind, o.gist)
+    where n.valid_from <= %(now)s and n.valid_to > %(now)s
+    group by n.fact_no
 )
 
 insert into now_wanted
 select
-    r.fact_no,
-    r.kind,
-    r.reason,
-    r.versions,
-    r.set_hash,
+    n.fact_no,
+    n.kind,
+    n.reason,
+    n.versions,
+    n.set_hash,
     v.no,
     l.valid_from,
     l.valid_to
-from runs as r
-inner join lasting as l on r.fact_no = l.fact_no
-left join ver as v on r.kind = 1 and r.fact_no = v.fact_no and r.rank = v.rank
-where r.t <= %(now)s and r.next_t > %(now)s
+from whole as n
+inner join lasting as l on n.fact_no = l.fact_no
+left join ver as v on n.kind = 1 and n.fact_no = v.fact_no and n.rank = v.rank
+where n.valid_from <= %(now)s and n.valid_to > %(now)s
 union all
 select
     p.fact_no,
