@@ -297,6 +297,7 @@ REFUSED = (
     ({"key": "NOT A KEY"}, 422, "key_malformed", "key"),
     ({"scope": "nonsense"}, 422, "scope_kind_unknown", "scope"),
     ({"prefix": "x" * 201}, 400, "parameter_malformed", "prefix"),
+    ({"prefix": "ABC"}, 400, "parameter_malformed", "prefix"),
 )
 
 

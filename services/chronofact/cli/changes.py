@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from chronofact.client import Change, ChangedAnswer, Client
+    from chronofact.client.changes import Following
 
 PANEL = "Facts"
 RESTART_S = 60.0
@@ -28,7 +30,7 @@ def changes(
     key: Annotated[str | None, typer.Option("--key", help="Only of this fact key.")] = None,
     prefix: Annotated[str | None, typer.Option("--prefix", help="Only keys that start so.")] = None,
     after: Annotated[
-        str | None, typer.Option("--after", help="The id of the last change that was had, or a position; default now.")
+        str | None, typer.Option("--after", help="The id that was told at the end, or a position; default now.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Stop after so many.")] = None,
     data: DataFolder = None,
@@ -38,17 +40,65 @@ def changes(
     *,
     json: Json = False,
 ) -> None:
-    """Answers that change, as they change, until interrupted; each with the id to go on from."""
+    """Answers that change, as they change, until interrupted; at the end comes the id to go on from."""
+    from chronofact.client.changes import following
+    from chronofact.client.shells import READER
+
     target = Target(data=data, reader=reader, tenant=tenant, token=token)
     with failures_told(), _lasting_client(target) as client:
-        following = client.changes(subject=subject, scope=scope, key=key, prefix=prefix, after=after)
+        address = (target.addresses()[1] or READER).rstrip("/")
+        follow = following(
+            address, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=RESTART_S
+        )
+        spoken = Spoken(follow)
         try:
-            for number, change in enumerate(following, start=1):
+            for number, change in enumerate(client.followed(follow), start=1):
                 _show(change, json=json)
+                spoken.shown(change)
                 if number == limit:
                     return
         except KeyboardInterrupt:
             return
+        finally:
+            spoken.end()
+
+
+class Spoken:
+    """Says on standard error where the following stands: its beginning, each interruption, the id to go on from."""
+
+    def __init__(self, follow: Following) -> None:
+        self._follow = follow
+        self._began = False
+        self._away = False
+        self._had = follow.last_id
+        follow.on_opened = self._opened
+        follow.on_lost = self._lost
+
+    def shown(self, change: Change) -> None:
+        """One is out."""
+        self._had = change.id
+
+    def end(self) -> None:
+        """Nothing more is shown; what comes after the id told here was not."""
+        if self._began and (after := self._had or self._follow.last_id) is not None:
+            _say(f"to go on from here: --after {after}")
+
+    def _opened(self) -> None:
+        after = self._follow.last_id
+        if self._away:
+            _say("following again, from where it broke off" + (f": {after}" if after else ""))
+        elif not self._began:
+            _say("following from now; Ctrl-C ends" if after is None else f"following after {after}; Ctrl-C ends")
+        self._began, self._away = True, False
+
+    def _lost(self, why: str) -> None:
+        if not self._away:
+            _say(f"interrupted: {why}; trying again for up to {RESTART_S:g} s")
+        self._away = True
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _lasting_client(target: Target) -> Client:
@@ -73,7 +123,8 @@ def _show(change: Change, *, json: bool) -> None:
 
     console = Console()
     fact = change.fact
-    console.print(f"{when(change.recorded_at)}  {fact.key} of {fact.subject} in {fact.scope}", highlight=False)
+    head = f"{when(change.recorded_at)}  {fact.key} of {fact.subject} in {fact.scope}"
+    console.print(head, highlight=False, markup=False, soft_wrap=True)
     for stretch in change.changed:
         console.print(_line(stretch))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -61,6 +61,9 @@ class Following:
     last_id: str | None
     patience_s: float
     pause_s: float = 0.0
+    on_opened: Callable[[], None] | None = None
+    on_lost: Callable[[str], None] | None = None
+    """Told why, each time that a stream ended or none came about and it is tried again."""
     _waited_s: float = 0.0
     _buffer: bytearray = field(default_factory=bytearray)
 
@@ -72,10 +75,14 @@ class Following:
     def opened(self) -> None:
         """A stream begins: what was left of the one before was not whole, and comes again."""
         self._buffer.clear()
+        if self.on_opened is not None:
+            self.on_opened()
 
     def ended(self) -> None:
         """The service has ended it, to be gone on with."""
         self.pause_s = FIRST_PAUSE_S
+        if self.on_lost is not None:
+            self.on_lost("the service has ended the stream")
 
     def lost(self, error: Unreachable) -> None:
         """No connection, or one that broke.
@@ -116,6 +123,8 @@ class Following:
             raise failure
         self._waited_s += pause_s
         self.pause_s = pause_s
+        if self.on_lost is not None:
+            self.on_lost(str(failure))
 
 
 def following(

@@ -174,6 +174,10 @@ class Client(_Shell):
         follow = following(
             self._reader, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=self._patience_s
         )
+        return self.followed(follow)
+
+    def followed(self, follow: Following) -> Iterator[Change]:
+        """The changes of a listener that is made already, for ever."""
         while True:
             time.sleep(follow.pause_s)
             try:

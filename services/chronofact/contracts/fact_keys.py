@@ -17,6 +17,7 @@ from chronofact.runtime.resources import schema_path
 
 KEY_BYTES_MAX: Final = 200
 _KEY: Final = re.compile(r"[a-z0-9_]+(?:[./-][a-z0-9_]+)*", re.ASCII)
+_BEGINNING: Final = re.compile(r"(?:[a-z0-9_]+[./-])*[a-z0-9_]*", re.ASCII)
 _PATTERN: Final = re.compile(r"[a-z0-9_*./-]+", re.ASCII)
 _LOOKUPS_KEPT: Final = 4_096
 
@@ -72,6 +73,17 @@ def check_key(fact_key: str) -> None:
         raise Rejected(
             "key_malformed", "key must be words of a-z, 0-9 and _ joined by single '.', '/' or '-'", field="key"
         )
+
+
+def check_prefix(prefix: str) -> None:
+    """Refuses what no fact key starts with.
+
+    Raises:
+        Rejected: ``parameter_malformed``, field ``prefix``.
+    """
+    if len(prefix) > KEY_BYTES_MAX or _BEGINNING.fullmatch(prefix) is None:
+        said = "prefix is no beginning of a key: words of a-z, 0-9 and _ joined by single '.', '/' or '-'"
+        raise Rejected("parameter_malformed", said, field="prefix")
 
 
 def _read(path: Path) -> list[tuple[re.Pattern[str], KeyDeclaration]]:

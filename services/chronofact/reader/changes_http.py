@@ -14,6 +14,7 @@ from chronofact.contracts.position import Position
 from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.domain.errors import Rejected
 from chronofact.reader.changes_stream import Changes, Listener
+from chronofact.reader.lists import prefix_in
 from chronofact.reader.questions import Asking, key_checked
 from chronofact.reader.requests import check_address, parameters
 from chronofact.runtime.auth import Credentials, Role
@@ -80,9 +81,7 @@ class ChangesRoute:
         if "wait_ms" in found:
             raise Rejected("parameter_unknown", "changes are not waited for: they come", field="wait_ms")
         after = _after(headers.get("last-event-id") or found.get("after"))
-        prefix = found.get("prefix")
-        if prefix is not None and (len(prefix) > 200 or not prefix.isascii() or "\x00" in prefix):
-            raise Rejected("parameter_malformed", "prefix is the beginning of a key", field="prefix")
+        prefix = prefix_in(found)
         if "key" in found:
             key_checked(found["key"])
         scope = asking.scope(found["scope"]) if "scope" in found else None

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 from fastapi import Request
 
+from chronofact.contracts.fact_keys import check_prefix
 from chronofact.contracts.reading import EventLine as Line
 from chronofact.contracts.reading import FactHead, FactsWanted, ListedFact, Rectangle, VersionLine
 from chronofact.domain.errors import Rejected
@@ -34,7 +35,6 @@ from chronofact.reader.service import Reader
 
 TIMELINE_LANES_MAX: Final = 500
 """Versions side by side whose timeline is drawn: its lines name them all, so it grows with their square."""
-PREFIX_CHARS_MAX: Final = 200
 _FACTS: Final = frozenset({"subject", "scope", "prefix", "valid_at", "as_of", "cursor", "limit"})
 
 
@@ -128,8 +128,8 @@ def prefix_in(found: Mapping[str, str]) -> str | None:
         Rejected: ``parameter_malformed``.
     """
     prefix = found.get("prefix")
-    if prefix is not None and (len(prefix) > PREFIX_CHARS_MAX or not prefix.isascii() or "\x00" in prefix):
-        raise Rejected("parameter_malformed", "prefix is the beginning of a key", field="prefix")
+    if prefix is not None:
+        check_prefix(prefix)
     return prefix
 
 
