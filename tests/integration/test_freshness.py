@@ -157,6 +157,16 @@ async def test_a_position_beyond_the_log_is_not_waited_for(world: World) -> None
     assert time.monotonic() - started < 6
 
 
+async def test_a_position_beyond_the_log_in_a_partition_of_other_facts_is_not_believed_either(world: World) -> None:
+    world.tell(ADA.asserts("npm", JUNE))
+    elsewhere = (ADA.partition + 1) % PARTITIONS
+    made_up = Position(world.topic.topic_id, {elsewhere: 65_535})
+    assert await refused(world, "/v1/resolve", made_up) == "position_beyond_log"
+    reached = Position(world.topic.topic_id, {ADA.partition: 1, elsewhere: 0})
+    answer = await world.get("/v1/resolve", subject="ada", key="package_manager", after=reached.encode())
+    assert answer["freshness"]["stale"] is False
+
+
 async def test_a_topic_made_anew_is_neither_read_nor_trusted(world: World) -> None:
     world.tell(ADA.asserts("npm", JUNE))
     old = world.say(ADA.asserts("pnpm", JULY))

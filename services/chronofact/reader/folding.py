@@ -153,8 +153,10 @@ class Folding:
     async def needed(self, tenant_id: UUID, fact_ids: Sequence[bytes] | None, wait: Wait) -> Wait:
         """The part of a wait that matters to some facts: their own partitions. None is any fact.
 
+        What it says of other partitions goes into the answer's position, so the log must have reached it.
+
         Raises:
-            Rejected: ``position_of_other_topic``, ``position_partition_unknown``.
+            Rejected: ``position_of_other_topic``, ``position_partition_unknown``, ``position_beyond_log``.
         """
         after = wait.after
         if after is None:
@@ -167,6 +169,9 @@ class Folding:
         else:
             partitions = self._partitions_of(fact_ids)
         offsets = {one: offset for one, offset in after.next_offsets.items() if one in partitions}
+        others = {one: offset for one, offset in after.next_offsets.items() if one not in partitions}
+        if others and not self._watch.has_reached(beside := Position(after.topic_id, others)):
+            await self._check_within(beside)
         return replace(wait, after=Position(after.topic_id, offsets))
 
     def _partitions_of(self, fact_ids: Sequence[bytes]) -> set[int]:
@@ -243,6 +248,8 @@ class Folding:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.timeout_ms / 1_000):
                 await self._watch.look()
+                if self._watch.ends_since(began) is None:
+                    await self._watch.look()  # the first was under way already
         if (ends := self._watch.ends_since(began)) is not None:
             check_within(after, ends)
 

@@ -77,6 +77,10 @@ class LogWatch:
             return None
         return Watermarks(self._topic_id, self._looks[-1][1])
 
+    def has_reached(self, position: Position) -> bool:
+        """Whether the log was seen to reach a position."""
+        return bool(self._looks) and position.topic_id == self._topic_id and position.is_passed_by(self._looks[-1][1])
+
     def behind(self, position: Position | None, now: float) -> tuple[int | None, float]:
         """Events that a position lacks (None: nobody knows), and for how many seconds it has lacked some."""
         unseen_s = round(now - self._seen_at, 3)
