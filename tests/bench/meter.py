@@ -21,6 +21,12 @@ def cpu_s(processes: list[psutil.Process]) -> float:
     return total
 
 
+def server_cpu_s(pid: int) -> float:
+    """Seconds that a server has spent so far, those of its processes that have ended and been waited for with them."""
+    ended = psutil.Process(pid).cpu_times()
+    return cpu_s(tree(pid)) + ended.children_user + ended.children_system
+
+
 def tree(pid: int) -> list[psutil.Process]:
     """A process with all its descendants."""
     process = psutil.Process(pid)

@@ -18,11 +18,13 @@ from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
 from chronofact.reconciler.check import Checker, Outcome
 from tests.bench.figures import Figure, record
-from tests.bench.meter import PeakMemory, cpu_s, listening_on, tree
+from tests.bench.meter import PeakMemory, listening_on, server_cpu_s, tree
 from tests.bench.workload import mixed
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
 
 FACTS, EVENTS = 45_000, 60_000
+FIFTH = (FACTS // 5, EVENTS // 5)
+"""The same mixture, a fifth of it: memory must not tell."""
 MIXTURE = f"{FACTS:,} facts drawn for {EVENTS:,} events: 1.8 events a fact that has any, 82 % assertions or more"
 DENSE = 12_000
 """Facts of the other benches: 5 events each."""
@@ -31,9 +33,10 @@ DENSE = 12_000
 @pytest.fixture
 def filled(request: pytest.FixtureRequest, kafka: str, topic_name: str, database: str) -> str:
     create_topics(kafka, topic_name)
-    append(kafka, topic_name, mixed(request.param, EVENTS))
+    facts, events = request.param
+    append(kafka, topic_name, mixed(facts, events))
     with ProjectorProcess(kafka, topic_name, database) as projector:
-        await_offsets(database, EVENTS, timeout_s=600)
+        await_offsets(database, events, timeout_s=600)
         assert projector.stop() == 0
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("vacuum analyze")
@@ -44,20 +47,20 @@ def run(kafka: str, topic: str, database: str, **wanted: Any) -> Outcome:
     checker = Checker(CheckStore(database), lambda: CheckedLog(kafka, facts_topic(topic)), workers=2)
     outcome = checker.check(CheckWanted("p1", seed=7, **wanted))
     assert outcome.tally.divergences == 0
-    assert outcome.tally.events == EVENTS
     return outcome
 
 
-@pytest.mark.parametrize("filled", [FACTS], indirect=True)
+@pytest.mark.parametrize("filled", [(FACTS, EVENTS)], indirect=True)
 def test_facts_a_second(kafka: str, postgres: str, topic_name: str, filled: str) -> None:
     server = listening_on(int(conninfo_to_dict(postgres).get("port") or urlsplit(postgres).port or 5432))
-    before = cpu_s(tree(server)) if server else 0.0
+    before = server_cpu_s(server) if server else 0.0
     with PeakMemory(psutil.Process().pid) as memory, BackendMemory(server) as backends:
         outcome = run(kafka, topic_name, filled, with_log=False, with_adjudicated=False)
-        spent = (cpu_s(tree(server)) - before) if server else 0.0
+        spent = (server_cpu_s(server) - before) if server else 0.0
         with_table = run(kafka, topic_name, filled, with_log=False)
         with_log = run(kafka, topic_name, filled, with_adjudicated=False)
     facts = outcome.tally.facts
+    assert outcome.tally.events == EVENTS
     record(
         Figure(
             "independent check", facts / outcome.seconds, "facts/s", "at least", 15_000,
@@ -75,7 +78,7 @@ def test_facts_a_second(kafka: str, postgres: str, topic_name: str, filled: str)
     record(Figure("memory of a check, a backend", backends.mb, "MB", "at most", 400, "a chunk at a time"))
 
 
-@pytest.mark.parametrize("filled", [DENSE], indirect=True)
+@pytest.mark.parametrize("filled", [(DENSE, EVENTS)], indirect=True)
 def test_facts_of_many_events_a_second(kafka: str, topic_name: str, filled: str) -> None:
     outcome = run(kafka, topic_name, filled, with_log=False, with_adjudicated=False)
     record(
@@ -84,6 +87,16 @@ def test_facts_of_many_events_a_second(kafka: str, topic_name: str, filled: str)
             f"{outcome.tally.events / outcome.seconds:,.0f} events/s",
         )
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("filled", [FIFTH], indirect=True)
+def test_memory_by_size(kafka: str, postgres: str, topic_name: str, filled: str) -> None:
+    server = listening_on(int(conninfo_to_dict(postgres).get("port") or urlsplit(postgres).port or 5432))
+    with BackendMemory(server) as backends:
+        run(kafka, topic_name, filled)
+    record(
+        Figure("memory of a check of a fifth as much, a backend", backends.mb, "MB", "told", None, "a chunk at a time")
+    )
 
 
 class BackendMemory:

@@ -3,7 +3,7 @@ insert into said
 select
     e.fact_no,
     e.event_seq,
-    row_number() over (partition by e.fact_no order by e.event_seq),
+    e.place,
     e.event_id,
     e.event_type,
     pg_temp.us(e.recorded_at),
@@ -50,6 +50,7 @@ from (
     select
         raw.fact_no,
         raw.event_seq,
+        raw.place,
         raw.event_id,
         raw.event_type,
         raw.recorded_at,
@@ -67,6 +68,7 @@ from (
         select
             o.fact_no,
             o.event_seq,
+            o.place,
             o.event_id,
             o.event_type,
             o.recorded_at,
@@ -81,9 +83,14 @@ from (
                 '\x6576656e7400'::bytea || uuid_send(f.fact_id) || convert_to(o.event_type, 'UTF8') || '\x00'::bytea
                 || convert_to(o.canonical_payload, 'UTF8')
             ) end as id_digest
-        from {schema}.event as o
+        from (
+            select
+                stored.*,
+                row_number() over (partition by stored.fact_no order by stored.event_seq) as place
+            from {schema}.event as stored
+            where stored.fact_no between %(first)s and %(last)s
+        ) as o
         left join {schema}.fact as f on o.fact_no = f.fact_no and f.fact_no between %(first)s and %(last)s
-        where o.fact_no between %(first)s and %(last)s
         offset 0 -- each digest once
     ) as raw
     offset 0

@@ -18,6 +18,7 @@ covered_at_last as (
         o.cell
     from last_instant as l
     inner join code as o on l.slice = o.slice and l.no = o.no and l.t = o.t
+    where o.is_covered
 ),
 
 superseding as (
