@@ -23,12 +23,13 @@ class Command:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
+        self.columns = 120
         self.out = ""
         self.err = ""
 
     def __call__(self, *arguments: str) -> int:
         self._monkeypatch.setattr(sys, "argv", ["chronofact", *arguments])
-        self._monkeypatch.setenv("COLUMNS", "120")
+        self._monkeypatch.setenv("COLUMNS", str(self.columns))
         with pytest.raises(SystemExit) as left:
             main()
         self.out, self.err = self._capsys.readouterr()
@@ -160,7 +161,7 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
         "ask": "Which?",
         "sides": [],
         "settle": [],
-        "settle_command": "do [it]",
+        "settle_command": f"do [it] {'long ' * 40}now",
     }
     body = {
         "text": '- editor in user:self: "[red]vim" (always; source "s")',
@@ -169,15 +170,24 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
         "questions": [question],
         "questions_count": {"conflict": 4, "review": 0, "proposal": 0},
         "cursor": "next",
+        "freshness": FRESH,
     }
     with serving(Told(body)) as reader:
         assert chronofact("context", "ana", "--scope", "task:t", "--scope", "user:self", "--reader", reader.url) == 0
-    for shown in (body["text"], "3 left out", "Which?", "do [it]", "and 3 more questions"):
+    for shown in (body["text"], "3 left out", "Which?", "and 3 more questions"):
         assert str(shown) in chronofact.out
+    assert question["settle_command"] in chronofact.out.splitlines()
     assert [one for one in reader.asked[0].params if one[0] == "scope"] == [("scope", "task:t"), ("scope", "user:self")]
     with serving(Told(body)) as reader:
         assert chronofact("context", "ana", "--text", "--reader", reader.url) == 0
     assert chronofact.out == f"{body['text']}\n"
+    stale = {**FRESH, "stale": True, "because": "held", "held": 1}
+    with serving(Told({**body, "freshness": stale})) as reader:
+        assert chronofact("context", "ana", "--text", "--reader", reader.url) == 0
+        assert chronofact.out == f"{body['text']}\n"
+        assert "1 message parked, STALE (held)" in chronofact.err
+        assert chronofact("context", "ana", "--reader", reader.url) == 0
+        assert "1 message parked, STALE (held)" in chronofact.out
     assert chronofact("context", "ana", "--budget", "0") == 2
 
 

@@ -18,7 +18,7 @@ from tests.unit.test_client import AT, value
 def version(number: int, standing: str, text: str) -> dict[str, Any]:
     during = ["2026-03-01T00:00:00Z", None]
     return {
-        "version_id": str(UUID(int=number)), "value": text, "standing": standing, "valid_during": during, "source_id": "[b]chat",
+        "version_id": str(UUID(int=number)), "value": text, "standing": standing, "valid_during": during, "valid_to": None, "source_id": "[b]chat",
     }  # fmt: skip
 
 
@@ -69,6 +69,30 @@ def test_why_says_sentences_and_shows_each_version(
     assert "never holds" in out
     assert "[b]chat" in out
     assert "since 2026-03-01" in out
+
+
+def test_an_end_by_an_event_is_told_apart_from_the_claim(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    march, june = "2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"
+    ended = {**version(1, "ended", "npm"), "valid_during": [march, june]}
+    bounded = {**version(2, "superseded", "yarn"), "valid_during": [march, june], "valid_to": june}
+    with serving(Told(explanation(ended, bounded))) as reader:
+        out = why(capsys, monkeypatch, "--reader", reader.url)
+    assert "since 2026-03-01" in out
+    assert out.count("ended at 2026-06-01") == 1
+    assert "2026-03-01 to 2026-06-01" in out
+
+
+def test_why_names_whole_versions_and_what_is_held(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = explanation(version(1, "eligible", "npm " * 50))
+    held = {**body["freshness"], "stale": True, "because": "held", "held": 2, "lag_events": 1}
+    with serving(Told({**body, "freshness": held})) as reader:
+        out = why(capsys, monkeypatch, "--reader", reader.url)
+    assert any(line.startswith(f"{UUID(int=1)}  npm npm") for line in out.splitlines())
+    assert "1 event behind, 2 messages parked, STALE (held)" in out
 
 
 def test_why_as_json_is_what_the_reader_said(

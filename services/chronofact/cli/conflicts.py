@@ -62,13 +62,13 @@ def listed(
     json: Json = False,
 ) -> None:
     """Values that contradict each other, the oldest first, each with the command that settles it."""
-    from chronofact.cli.render import conflicts_table
+    from chronofact.cli.render import conflicts_told
 
     named = None if relation is Relation.ALL else relation.upper()
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/conflicts", given(subject=subject, key=key, relation=named, limit=limit))
     found = body["conflicts"]
-    show(body, lambda: conflicts_table(found, commands=True) if found else "no conflicts", json=json)
+    show(body, lambda: conflicts_told(found, commands=True) if found else "no conflicts", json=json)
 
 
 def settle(
@@ -158,15 +158,24 @@ def _asked(edges: Sequence[Any]) -> Iterator[tuple[Any, str | None]]:
     """Shows both sides of each and asks; what is skipped stays as it is."""
     from rich.console import Console
 
-    from chronofact.cli.render import conflicts_table
+    from chronofact.cli.render import conflicts_told
 
-    for edge in edges:
-        Console().print(conflicts_table([edge]))
-        answer = ""
-        while answer not in {"l", "r", "n", "s"}:
-            answer = typer.prompt("keep (l)eft, (r)ight, (n)either, or (s)kip").strip().lower()[:1]
+    for number, edge in enumerate(edges, start=1):
+        if len(edges) > 1:
+            print(f"{number} of {len(edges)}")
+        Console().print(conflicts_told([edge]))
+        answer = _choice()
         if answer != "s":
             yield edge, {"l": edge["left"]["version_id"], "r": edge["right"]["version_id"], "n": None}[answer]
+
+
+def _choice() -> str:
+    """The first letter of one of the four, asked for until it is."""
+    while True:
+        typed = typer.prompt("keep (l)eft, (r)ight, (n)either, or (s)kip").strip().lower()
+        if typed and any(word.startswith(typed) for word in (*SIDES, NEITHER, "skip")):
+            return str(typed[0])
+        print(f"{typed!r} is none of them: type l for the first, r for the second, n or s")
 
 
 def _sent(client: Client, edge: Mapping[str, Any], kept: str | None, *, reason: str | None, by: str) -> Settlement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from chronofact.cli.reads import PANEL, Subject, asking, given, instants, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +44,8 @@ def context(
     if text and not json:
         if body["text"]:
             print(body["text"])
+        if body["freshness"]["stale"]:
+            print(_fresh(body), file=sys.stderr)
         return
     show({**body, "cursor": None} if not json else body, lambda: _rendered(body), json=json)
 
@@ -50,17 +54,32 @@ def _rendered(body: Any) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from chronofact.cli.words import counted
+
     settled = Text(body["text"] or "nothing is settled")
     left_out = body["left_out"] + body["too_long_count"]
     told = [settled, Text(f"{left_out} left out: --budget makes room", style="dim")] if left_out else [settled]
     questions = [_question(one) for one in body["questions"]]
     unlisted = sum(body["questions_count"].values()) - len(questions)
-    more = [Text(f"and {unlisted} more questions")] if unlisted > 0 else []
-    return Group(*told, *([Text(), Text("to ask:", style="bold")] if questions else []), *questions, *more)
+    more = [Text(f"and {counted(unlisted, 'more question')}")] if unlisted > 0 else []
+    return Group(
+        *told, _fresh(body), *([Text(), Text("to ask:", style="bold")] if questions else []), *questions, *more
+    )
+
+
+def _fresh(body: Any) -> Text:
+    from chronofact.cli.render import freshness
+    from chronofact.client.answers import freshness_of
+
+    return freshness(freshness_of(body["freshness"]))
 
 
 def _question(body: Any) -> RenderableType:
+    """What to ask, and the command on a line to be copied."""
+    from rich.console import Group
     from rich.text import Text
 
-    command = body["settle_command"]
-    return Text(f"- {body['ask']}" + (f"\n  {command}" if command else ""))
+    from chronofact.cli.render import unbroken
+
+    ask, command = Text(f"- {body['ask']}"), body["settle_command"]
+    return Group(ask, unbroken(command)) if command else ask

@@ -24,7 +24,7 @@ BATCH_LINES_MAX: Final = 1_000
 BATCH_BYTES_MAX: Final = 4 * 2**20
 REFUSED_FOR_A_LINE: Final = frozenset({400, 413, 422})
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too, - is standard input.")]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too; - is standard input.")]
 Told = Callable[[int, int], None]
 """Told bytes read and lines done of the file."""
 
@@ -45,7 +45,7 @@ def import_files(
 ) -> None:
     """Import commands from files. Repeating an import, whole or cut off, changes nothing.
 
-    Rejected lines go to FILE.rejected.ndjson, each with why; the exit code is then 1.
+    Rejected lines go to FILE.rejected.ndjson, each with why; those of - to stdin.rejected.ndjson here. The exit code is then 1.
     """
     for path in files:
         if str(path) != "-" and not path.is_file():

@@ -86,14 +86,14 @@ def facts(
     json: Json = False,
 ) -> None:
     """Every fact of a subject, with its answer at two instants."""
-    from chronofact.cli.render import facts_table
+    from chronofact.cli.render import facts_told
     from chronofact.client.answers import page_of
 
     params = [("subject", subject), *given(scope=scope, prefix=prefix, limit=limit)]
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/facts", [*params, *instants(valid_at, as_of)])
     nothing = None if body["facts"] else f"no facts of {subject} in {scope or 'user:self'}; --scope names another scope"
-    show(body, lambda: nothing or facts_table(page_of(body).answers), json=json)
+    show(body, lambda: nothing or facts_told(page_of(body).answers), json=json)
 
 
 def history(
@@ -108,11 +108,11 @@ def history(
     json: Json = False,
 ) -> None:
     """Every event of a fact, in the order in which it was learned."""
-    from chronofact.cli.render import events_table
+    from chronofact.cli.render import events_told
 
     with asking(data, reader, tenant, token) as client:
         body = client.get(f"/v1/facts/{fact_id_of(client, subject, key, scope)}/events")
-    show(body, lambda: events_table(body["events"]), json=json)
+    show(body, lambda: events_told(body["events"]), json=json)
 
 
 def timeline(
@@ -123,7 +123,10 @@ def timeline(
     reader: Reader = None,
     tenant: Tenant = None,
     token: Token = None,
-    columns: Annotated[int, typer.Option("--columns", min=1, max=40, help="How many system times, the last ones.")] = 6,
+    columns: Annotated[
+        int | None,
+        typer.Option("--columns", min=1, max=40, help="How many system times, the last ones; default what fits."),
+    ] = None,
     *,
     json: Json = False,
 ) -> None:
@@ -132,7 +135,7 @@ def timeline(
 
     with asking(data, reader, tenant, token) as client:
         body = client.get(f"/v1/facts/{fact_id_of(client, subject, key, scope)}/timeline")
-    show(body, lambda: picture([*map(Rectangle, body["timeline"])], columns_max=columns), json=json)
+    show(body, lambda: picture([*map(Rectangle, body["timeline"])], columns_max=columns, width=_width()), json=json)
 
 
 @contextmanager
@@ -167,9 +170,15 @@ def show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None
         return
     from rich.console import Console
 
-    Console().print(render())
+    Console().print(render(), crop=False)
     if isinstance(body, dict) and body.get("cursor"):
         print("there is more; --limit shows more of it")
+
+
+def _width() -> int:
+    from rich.console import Console
+
+    return Console().width
 
 
 def instants(valid_at: str | None, as_of: str | None) -> Params:

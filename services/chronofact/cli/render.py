@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, assert_never
 
 import orjson
 from rich import box
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from chronofact.cli.words import counted
 from chronofact.client import Answer, Conflict, Freshness, Unknown, Value, Values
 from chronofact.client.answers import During
 
@@ -26,6 +28,8 @@ REASONS: Final = {
 }
 STYLES: Final = {"value": "bold green", "values": "bold green", "conflict": "bold red", "unknown": "dim"}
 SHORT: Final = 8
+VALUE_CHARS_MAX: Final = 60
+_FIRST_COLUMN_CHARS: Final = 17
 _PALETTE: Final = ("green", "cyan", "magenta", "yellow", "blue", "bright_green", "bright_cyan", "bright_magenta")
 
 
@@ -42,6 +46,21 @@ def when(moment: datetime | None, *, open_as: str = "…") -> str:
     if (utc.hour, utc.minute, utc.second, utc.microsecond) == (0, 0, 0, 0):
         return utc.strftime("%Y-%m-%d")
     return utc.strftime("%Y-%m-%d %H:%M:%S") + (f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else "")
+
+
+def stacked_when(moment: datetime | None, *, open_as: str = "…") -> str:
+    """An instant for a narrow column: the day over the time."""
+    return when(moment, open_as=open_as).replace(" ", "\n") if moment is not None else open_as
+
+
+def unbroken(line: str, *, style: str = "") -> Text:
+    """A line to be copied: it goes on beyond the edge instead of being folded or cut."""
+    return Text(line, style=style, no_wrap=True, overflow="ignore")
+
+
+def unknown_span(during: During | None) -> str:
+    """For how long nothing is known; an unknown is nothing that holds."""
+    return "for all valid time" if during == (None, None) else span(during)
 
 
 def span(during: During | None) -> str:
@@ -84,7 +103,7 @@ def answer_table(answer: Answer) -> Table:
     table.add_row("asked for", when(reading.valid_at))
     table.add_row("as known", when(reading.as_of, open_as="by now"))
     if reading.valid_during is not None:
-        table.add_row("holds", span(reading.valid_during))
+        table.add_row("so" if isinstance(answer, Unknown) else "holds", _held(answer))
     match answer:
         case Value():
             table.add_row("learned", when(answer.recorded_at, open_as=""))
@@ -105,14 +124,21 @@ def answer_table(answer: Answer) -> Table:
 
 
 def freshness(fresh: Freshness) -> Text:
-    """How far behind the log an answer was."""
-    behind = "an unknown number of" if fresh.lag_events is None else f"{fresh.lag_events:,}"
-    text = f"projection {fresh.projection}, {behind} events behind"
+    """How far behind the log an answer was, and what is held."""
+    behind = "an unknown number of events" if fresh.lag_events is None else counted(fresh.lag_events, "event")
+    text = f"projection {fresh.projection}, {behind} behind"
     if fresh.tail_events:
         text += f", {fresh.tail_events:,} read from the log itself"
+    if fresh.held:
+        text += f", {counted(fresh.held, 'message')} parked"
     if fresh.stale:
         return Text(f"{text}, STALE ({fresh.because or 'behind'})", style="bold red")
     return Text(text)
+
+
+def _held(answer: Answer) -> str:
+    during = answer.reading.valid_during
+    return unknown_span(during) if isinstance(answer, Unknown) else span(during)
 
 
 def _claim_line(version_id: Any, value: Any, during: During | None, source_id: str | None) -> Text:
@@ -120,34 +146,47 @@ def _claim_line(version_id: Any, value: Any, during: During | None, source_id: s
     return Text("  ".join(part for part in parts if part))
 
 
-def facts_table(answers: Iterable[Answer]) -> Table:
-    """Many facts' answers."""
+def facts_told(answers: Sequence[Answer]) -> RenderableType:
+    """Many facts' answers, and whether they are stale."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("key", "scope", "answer", "holds"):
         table.add_column(name, overflow="fold")
     for answer in answers:
         reading = answer.reading
-        table.add_row(reading.fact.key, Text(reading.fact.scope), sentence(answer), span(reading.valid_during))
-    return table
+        table.add_row(reading.fact.key, Text(reading.fact.scope), sentence(answer), _held(answer))
+    stale = next(
+        (one.reading.freshness for one in answers if one.reading.freshness and one.reading.freshness.stale), None
+    )
+    return table if stale is None else Group(table, freshness(stale))
 
 
-def events_table(events: Sequence[Mapping[str, Any]]) -> Table:
-    """A fact's events in the order in which they were learned; versions by the start of their ids."""
+def events_told(events: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """A fact's events in the order in which they were learned, then its versions with their whole ids."""
     values = {
         event["payload"]["version_id"]: spelled(event["payload"]["value"])
         for event in events
         if event["event_type"] == "FactAsserted"
     }
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("seq", justify="right")
-    for name in ("learned", "event", "says"):
-        table.add_column(name, overflow="fold")
+    table.add_column("seq", justify="right", no_wrap=True)
+    table.add_column("learned", no_wrap=True)
+    table.add_column("event", no_wrap=True)
+    table.add_column("says", overflow="fold")
     table.add_column("version", style="dim", no_wrap=True)
     for event in events:
         says = Text(_said(event["payload"], values))
         versions = "\n".join(one[:SHORT] for one in event["version_ids"])
-        table.add_row(str(event["event_seq"]), _moment(event["recorded_at"]), event["event_type"], says, versions)
-    return table
+        learned = stacked_when(_bound(event["recorded_at"]))
+        table.add_row(str(event["event_seq"]), learned, event["event_type"], says, versions)
+    named = dict.fromkeys(one for event in events for one in event["version_ids"])
+    return Group(table, *version_lines((one, values.get(one)) for one in named))
+
+
+def version_lines(versions: Iterable[tuple[str, str | None]]) -> Iterator[Text]:
+    """Whole ids to be copied, each with its version's value where that is known."""
+    for version_id, value in versions:
+        said = "" if value is None else f"  {value[:VALUE_CHARS_MAX]}{'…' if len(value) > VALUE_CHARS_MAX else ''}"
+        yield unbroken(f"{version_id}{said}".replace("\n", " "), style="dim")
 
 
 def _said(payload: Mapping[str, Any], values: Mapping[str, str]) -> str:
@@ -169,25 +208,31 @@ def _names_version(field: str) -> bool:
     return field in {"keep", "version_id"} or field.endswith("_version_id")
 
 
-def conflicts_table(conflicts: Iterable[Mapping[str, Any]], *, commands: bool = False) -> Table:
-    """Conflict edges, each with both sides, who has settled it, and the command that would."""
+def conflicts_told(conflicts: Iterable[Mapping[str, Any]], *, commands: bool = False) -> RenderableType:
+    """Conflict edges, each with both sides, who has settled it, and the command that would, on a line to be copied."""
+    told: list[RenderableType] = []
+    for one in conflicts:
+        told.append(_conflict_table(one))
+        if commands and "settle_command" in one:
+            told.append(unbroken(one["settle_command"]))
+        told.append(Text())
+    return Group(*told)
+
+
+def _conflict_table(one: Mapping[str, Any]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(overflow="fold")
-    table.add_column(overflow="fold", style="dim")
-    for one in conflicts:
-        fact = one["fact"]
-        about = f"{one['relation']}  {fact['key']} of {fact['subject']} in {fact['scope']}"
-        style = "bold red" if one["relation"] == "OPEN" else "bold"
-        table.add_row(Text(about, style=style), f"since {_moment(one['recorded_at'])}")
-        for version in (one["left"], one["right"]):
-            during = span((_bound(version["valid_during"][0]), _bound(version["valid_during"][1])))
-            claim = Text(f"  {spelled(version['value'])}, {during}, by {version['source_id']}")
-            table.add_row(claim, version["version_id"])
-        if (decision := one.get("decision")) is not None:
-            table.add_row(Text(f"  {_decided(decision)}"), decision["keep"] or "")
-        if commands and "settle_command" in one:
-            table.add_row(Text(f"  {one['settle_command']}", style="dim"))
-        table.add_row()
+    table.add_column(no_wrap=True, style="dim")
+    fact = one["fact"]
+    about = f"{one['relation']}  {fact['key']} of {fact['subject']} in {fact['scope']}"
+    style = "bold red" if one["relation"] == "OPEN" else "bold"
+    table.add_row(Text(about, style=style), f"since {_moment(one['recorded_at'])}")
+    for version in (one["left"], one["right"]):
+        during = span((_bound(version["valid_during"][0]), _bound(version["valid_during"][1])))
+        claim = Text(f"  {spelled(version['value'])}, {during}, by {version['source_id']}")
+        table.add_row(claim, version["version_id"])
+    if (decision := one.get("decision")) is not None:
+        table.add_row(Text(f"  {_decided(decision)}"), decision["keep"] or "")
     return table
 
 
@@ -213,19 +258,42 @@ class Rectangle:
         return _lies_in(valid_at, self.valid) and _lies_in(as_of, self.known)
 
 
-def picture(rectangles: Sequence[Rectangle], *, columns_max: int) -> Table:
-    """Valid time downwards, system time to the right: each column is what was known from then on."""
+def picture(rectangles: Sequence[Rectangle], *, columns_max: int | None = None, width: int = 80) -> Table:
+    """Valid time downwards, system time to the right: each column is what was known from then on.
+
+    Without ``columns_max`` the last ones are shown, as many as fit.
+    """
     valid = _starts(one.valid[0] for one in rectangles)
-    known = _starts(one.known[0] for one in rectangles)[-columns_max:]
+    every = _starts(one.known[0] for one in rectangles)
+    heads = [stacked_when(as_of, open_as="start") for as_of in every]
+    shown = min(len(every), columns_max or _fitting(heads, width))
+    known, heads = every[-shown:], heads[-shown:]
     colours = {text: _PALETTE[at % len(_PALETTE)] for at, text in enumerate(_values_in_order(rectangles))}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
-    table.add_column("held from \\ known from", style="dim")
-    for as_of in known:
-        table.add_column(when(as_of, open_as="the start").replace(" ", "\n"), overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False, padding=(0, 1, 0, 0))
+    table.add_column("known from →\nheld from ↓", style="dim", no_wrap=True)
+    for head in heads:
+        table.add_column(head, overflow="fold", min_width=_width_of(head))
     for valid_at in valid:
         cells = [_cell(rectangles, valid_at, as_of, colours) for as_of in known]
-        table.add_row(when(valid_at, open_as="always"), *cells)
+        table.add_row(stacked_when(valid_at, open_as="always"), *cells)
+    if len(every) > shown:
+        table.caption = f"{counted(len(every) - shown, 'earlier column')} left out; --columns {len(every)} shows all"
     return table
+
+
+def _fitting(heads: Sequence[str], width: int) -> int:
+    """How many of the last columns fit, one at least."""
+    left, count = width - _FIRST_COLUMN_CHARS, 0
+    for head in reversed(heads):
+        left -= _width_of(head) + 2
+        if left < 0:
+            break
+        count += 1
+    return max(1, count)
+
+
+def _width_of(lines: str) -> int:
+    return max(map(len, lines.split("\n")))
 
 
 def _cell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -44,29 +45,44 @@ def _rendered(body: Any) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from chronofact.cli.render import freshness
+    from chronofact.client.answers import freshness_of
+
     fact = body["fact"]
     head = Text(f"{fact['key']} of {fact['subject']} in {fact['scope']}", style="dim")
     sentences = [Text(one, style="bold" if number == 0 else "") for number, one in enumerate(body["sentences"])]
-    return Group(head, *sentences, *([Text(), _versions(body)] if body["versions"] else []))
+    fresh = freshness(freshness_of(body["freshness"]))
+    return Group(head, *sentences, fresh, *([Text(), *_versions(body)] if body["versions"] else []))
 
 
-def _versions(body: Any) -> RenderableType:
-    from datetime import datetime
-
+def _versions(body: Any) -> Iterator[RenderableType]:
+    """A line a version, then their whole ids."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from chronofact.cli.render import SHORT, span, spelled
+    from chronofact.cli.render import SHORT, span, spelled, version_lines
+    from chronofact.client.answers import moment
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     for name in ("version", "value", "claims to hold", "source", "standing"):
         table.add_column(name, overflow="fold")
-    for one in body["versions"][:VERSIONS_SHOWN_MAX]:
-        start, end = (None if bound is None else datetime.fromisoformat(bound) for bound in one["valid_during"])
-        standing = one["standing"].replace("_", " ")
-        cells = (one["version_id"][:SHORT], spelled(one["value"]), span((start, end)), one["source_id"], standing)
+    shown = body["versions"][:VERSIONS_SHOWN_MAX]
+    for one in shown:
+        claimed = span((moment(one["valid_during"][0]), moment(one["valid_to"])))
+        cells = (one["version_id"][:SHORT], spelled(one["value"]), claimed, one["source_id"], _standing(one))
         table.add_row(*(Text(cell) for cell in cells))
     if body["versions_count"] > VERSIONS_SHOWN_MAX:
         table.caption = f"{body['versions_count'] - VERSIONS_SHOWN_MAX:,} more; --json lists up to 1,000"
-    return table
+    yield table
+    yield from version_lines((one["version_id"], spelled(one["value"])) for one in shown)
+
+
+def _standing(version: Any) -> str:
+    """How it stands, and where an event ended it before its claim does."""
+    from chronofact.cli.render import when
+    from chronofact.client.answers import moment
+
+    standing = str(version["standing"]).replace("_", " ")
+    _, end = version["valid_during"]
+    return standing if end == version["valid_to"] else f"{standing}\nended at {when(moment(end))}"

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from chronofact.cli.demo.history import Labelled, Question, Trace, lines_of, wrong
 from chronofact.cli.demo.stage import Set
-from chronofact.cli.render import Rectangle, conflicts_table, picture
+from chronofact.cli.render import Rectangle, conflicts_told, picture
 from chronofact.client import Answer, Conflict
 from chronofact.client.commands import Command
 
@@ -152,5 +152,5 @@ def conflict(scene: Set) -> None:
     if isinstance(answer, Conflict):
         behind = {str(one.version_id) for one in answer.versions}
         edges = client.conflicts(subject=subject, key=key, relation="OPEN")["conflicts"]
-        stage.show(conflicts_table(edge for edge in edges if edge["left"]["version_id"] in behind))
+        stage.show(conflicts_told(edge for edge in edges if edge["left"]["version_id"] in behind))
     stage.tell("Neither would go into a prompt; resolve_conflict settles it.")
