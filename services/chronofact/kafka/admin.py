@@ -230,7 +230,7 @@ def faults(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) ->
         yield Unfit(
             "topic_recreated",
             f"the topic {topic.name} was deleted and created anew",
-            remedy="restore its messages, or rebuild the projections from the new topic and restart",
+            remedy="restore its messages, or rebuild from the new topic (docs/operations/rebuild.md) and restart",
         )
     if state.partitions != topic.partitions:
         yield Unfit(

@@ -196,7 +196,7 @@ def failure_of(error: KafkaError) -> Transient | Unfit:
         return Unfit(
             "offset_out_of_range",
             "the log no longer holds the offset to go on from",
-            remedy="restore the topic, or rebuild the projection",
+            remedy="restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
         )
     if error.code() in _GONE:
         return Unfit("topic_missing", "the topic does not exist", remedy="create it by `chronofact topics`")

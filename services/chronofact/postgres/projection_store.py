@@ -168,7 +168,7 @@ class ProjectionStore:
             raise Unfit(
                 "topic_recreated",
                 f"projection {self.projection} was filled from another topic of this name",
-                remedy="bring that topic back, or rebuild the projection from this one",
+                remedy="bring that topic back, or rebuild from this one: docs/operations/rebuild.md",
             )
 
     def _one(self, connection: Connection[Any], statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -188,7 +188,7 @@ def _refuse_gaps(partition: int, next_offset: int, low: int, high: int) -> None:
         raise Unfit(
             "log_shortened",
             f"partition {partition} of the facts topic ends at {high}, but {next_offset} were applied",
-            remedy="restore the topic, or rebuild the projection from what is left",
+            remedy="restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
         )
 
 
