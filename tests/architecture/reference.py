@@ -11,9 +11,10 @@ import typer
 from typer.main import get_command
 
 from chronofact.cli.__main__ import app
-from chronofact.contracts.error_codes import CODES, status_of
+from chronofact.contracts.error_codes import CODES, remedy_of, status_of
 from chronofact.runtime.config import Settings
 from chronofact.runtime.metrics import METRICS
+from tests.architecture import reference_commands
 from tests.architecture.reference_calls import described
 from tests.architecture.tree import ROOT
 
@@ -52,15 +53,24 @@ def settings_page() -> str:
 
 
 def errors_page() -> str:
-    groups: dict[int, list[tuple[str, str]]] = {}
+    groups: dict[int, list[tuple[str, ...]]] = {}
     for code, meaning in CODES.items():
-        groups.setdefault(status_of(code), []).append((f"`{code}`", meaning))
-    blocks = [[f"## {status}", "", *table(("code", "meaning"), groups[status])] for status in sorted(groups)]
+        groups.setdefault(status_of(code), []).append((f"`{code}`", meaning, remedy_of(code) or ""))
+    blocks = [[f"## {status}", "", *_codes_table(groups[status])] for status in sorted(groups)]
     intro = (
         "The closed list. A rejected command carries its code in `results` or, sent alone, in the body of a 422; the status\n"
-        "below is that of a request refused as a whole. Messages never repeat a value. A 429 or 503 may be sent again."
+        "below is that of a request refused as a whole. Messages never repeat a value. A 429 or 503 may be sent again. An instant\n"
+        "or a scope is checked alike wherever it stands, so a bad one in a query is 422, too, where other parameters are 400.\n"
+        "What helps is said by `/readyz`, the logs and `chronofact doctor` as well."
     )
     return page("Error codes", intro, *blocks)
+
+
+def _codes_table(lines: list[tuple[str, ...]]) -> list[str]:
+    """With what helps, where something other than another request does."""
+    if any(remedy for *_, remedy in lines):
+        return table(("code", "meaning", "what helps"), lines)
+    return table(("code", "meaning"), [line[:-1] for line in lines])
 
 
 def metrics_page() -> str:
@@ -68,7 +78,10 @@ def metrics_page() -> str:
         (f"`{one.name}`", one.kind, ", ".join(one.services), ", ".join(f"`{name}`" for name in one.labels), one.reason)
         for one in METRICS
     ]
-    intro = "Every metric there is, at `/metrics` of the service. Labels never hold a subject, key or value, and a tenant only as `tenant`."
+    intro = (
+        "Every metric there is, at `/metrics` of the service. Labels never hold a subject, key or value, and a tenant only as `tenant`.\n"
+        "A metric with labels shows a line once the first of these labels was counted: absent means zero."
+    )
     return page("Metrics", intro, table(("metric", "kind", "service", "labels", "why it exists"), lines))
 
 
@@ -124,7 +137,28 @@ def calls_page() -> str:
     return page("HTTP calls", intro, *blocks)
 
 
+def commands_page() -> str:
+    heads = ("field", "type", "limits", "default", "meaning")
+    blocks = []
+    for name, promise, fields in reference_commands.described():
+        line = ["```json", reference_commands.example(name), "```", ""] if name in reference_commands.EXAMPLES else []
+        title = f"## {name}" if line else f"## The field {name}"
+        blocks.append([title, "", promise, "", *line, *table(heads, fields)])
+    intro = (
+        "What `POST /v1/events` on the writer takes: one of these as `application/json`, an array of up to 10,000, or a command a line\n"
+        "as `application/x-ndjson`; `chronofact import` takes the lines as a file. A field that is not listed is refused. `subject`, `key` and `scope`\n"
+        "name the fact; version and event ids are those of the results (`chronofact why` shows them).\n"
+        "\n"
+        "Each result of an assertion has the `version_id`. What names a version or an event that is not known (`activate`, `supersede`, `end`, `revoke`,\n"
+        "`resolve_conflict`, `declare_relation`) is accepted and waits: the writer keeps no state, and order does not matter\n"
+        "([semantics](../semantics.md), 3). It applies when the rest arrives; an id that was misspelled waits for ever, and changes nothing. Whether one waits is told by\n"
+        '`chronofact why` ("names a version that nobody has asserted"), by `ignored` of `GET /v1/explain` (`version_unknown`), and by `GET /v1/facts/{fact_id}/events`.'
+    )
+    return page("Commands", intro, *blocks)
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
     "metrics.md": metrics_page,

@@ -11,26 +11,18 @@ from rich.table import Table
 
 from chronofact.cli.render import when
 from chronofact.contracts.codec import decode_event
-from chronofact.contracts.error_codes import CODES
+from chronofact.contracts.error_codes import CODES, remedy_of
 from chronofact.domain.errors import Rejected
 
 if TYPE_CHECKING:
     from chronofact.postgres.parking_store import Dropped, Parked
 
 SHOWN_BYTES: Final = 64
-_FOREIGN: Final = "no writer of ours says this: find out who writes to the topic, then drop it"
-REMEDIES: Final = {
-    "held": "release or drop the first parked message of its fact; this one then follows",
-    "event_undecodable": "if a newer Chronofact wrote it, upgrade the projector and release it; else drop it",
-    "constraint_broken": "a fault of ours: keep it, report it, and release it once a version can apply it",
-    "drop_not_parked": "it was applied before the drop came: nothing is lost; drop this drop to tidy up",
-    "drop_misplaced": "it names another message than lies there: drop this drop to tidy up",
-}
 
 
 def remedy(code: str) -> str:
     """What helps against a code."""
-    return REMEDIES.get(code, _FOREIGN)
+    return remedy_of(code) or "report it: this code is not known to park messages"
 
 
 def place(one: Parked | Dropped) -> str:

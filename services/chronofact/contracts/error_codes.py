@@ -1,4 +1,4 @@
-"""The closed list of error codes: what each means and the HTTP status of a request that it refuses as a whole."""
+"""The closed list of error codes: what each means, what helps, and the HTTP status of a request refused as a whole."""
 
 from __future__ import annotations
 
@@ -95,60 +95,158 @@ _REQUEST: Final = {
     "shutting_down": (503, "The service is about to stop; nothing was sent."),
     "internal": (500, "A fault of ours; it is in the log."),
 }
+_FOREIGN: Final = "no writer of ours says this: find out who writes to the topic, then drop it"
 _SURROUNDINGS: Final = {
-    "starting": "The service has not looked at its surroundings yet.",
-    "kafka_unreachable": "Kafka can't be reached.",
-    "kafka_consumer": "Kafka's consumer has to join anew.",
-    "postgres_away": "Postgres can't be reached, or is going down.",
-    "postgres_busy": "Postgres gave up waiting for a lock or took too long.",
-    "postgres_serialization": "Postgres rolled a transaction back, to be tried again.",
-    "postgres_resources": "Postgres lacks disk, memory or connections.",
-    "postgres_io": "Postgres can't read or write its files.",
-    "postgres_damaged": "Postgres reports damaged data.",
-    "postgres_not_migrated": "A table or function is missing; run `chronofact migrate`.",
-    "postgres_refuses": "Postgres refuses the credentials, or has no such database.",
-    "postgres_unexpected": "Postgres refuses a statement; its log tells which.",
-    "postgres_too_old": "Postgres is older than 18.",
-    "database_not_utf8": "The database is not UTF-8.",
-    "migration_changed": "An applied migration differs from its file.",
-    "projection_idle": "No projector has begun with the projection yet.",
-    "projection_missing": "There is no projection of the configured name.",
-    "projection_name": "The name can't be a projection's.",
-    "tenant_not_routed": "No projection serves the tenant.",
-    "topic_missing": "The topic does not exist.",
-    "topic_recreated": "The topic was deleted and created anew.",
-    "partition_count_differs": "The topic has another number of partitions than the catalogue.",
-    "cleanup_policy_differs": "The topic is compacted, which destroys history.",
-    "retention_limited": "The topic forgets by age or size.",
-    "timestamp_type_differs": "The topic does not stamp messages with the broker's append time.",
-    "message_size_limited": "The topic takes only smaller messages than ours.",
-    "topic_config_differs": "The topic is configured in another way than the catalogue.",
-    "log_truncated": "The topic has lost its first messages.",
-    "offset_out_of_range": "The topic no longer holds the offset to go on from.",
-    "log_shortened": "The topic ends before what was applied from it.",
-    "stalled": "The process waits for an answer that does not come, of Postgres most likely.",
-    "check_given_up": "A part of the check has failed, so the others ended, too.",
-    "fenced": "Another process has taken the partition over.",
-    "event_undecodable": "A message of the log is no event that this version can read.",
-    "message_key_malformed": "A message's key is not the 16 bytes of a fact's id.",
-    "value_missing": "A message of the log has no value.",
-    "identity_mismatch": "A message's key is not the id of its event's identity.",
-    "partition_mismatch": "A message lies in another partition than its fact.",
-    "identity_invalid": "A message's event is of a fact that no writer could have named.",
-    "event_id_mismatch": "An event's id is not derived from its content.",
-    "version_id_mismatch": "A version's id is not derived from the claim.",
-    "value_hash_mismatch": "A hash of an event is not that of its payload.",
-    "held": "An earlier message of the fact is parked, and this one waits behind it.",
-    "drop_not_parked": "An EventDropped names a message that is not parked, so it does not count.",
-    "drop_misplaced": "An EventDropped lies where the message that it names does not, so it does not count.",
-    "constraint_broken": "The projection refuses an event by one of its constraints.",
+    "starting": (
+        "The service has not looked at its surroundings yet.",
+        "wait some seconds; if it stays so, look into the service's log",
+    ),
+    "kafka_unreachable": (
+        "Kafka can't be reached.",
+        "bring Kafka back, or check CHRONOFACT_KAFKA; the service goes on by itself",
+    ),
+    "kafka_consumer": (
+        "Kafka's consumer has to join anew.",
+        "nothing: it joins anew by itself; if it keeps on, look at Kafka's log",
+    ),
+    "postgres_away": (
+        "Postgres can't be reached, or is going down.",
+        "bring Postgres back, or check CHRONOFACT_POSTGRES; the service goes on by itself",
+    ),
+    "postgres_busy": (
+        "Postgres gave up waiting for a lock or took too long.",
+        "look in pg_stat_activity for what holds locks or is slow; it is tried again",
+    ),
+    "postgres_serialization": ("Postgres rolled a transaction back, to be tried again.", "nothing: it is tried again"),
+    "postgres_resources": (
+        "Postgres lacks disk, memory or connections.",
+        "free disk or memory, or raise max_connections; it is tried again",
+    ),
+    "postgres_io": (
+        "Postgres can't read or write its files.",
+        "look at Postgres's log and its disk; it is tried again",
+    ),
+    "postgres_damaged": (
+        "Postgres reports damaged data.",
+        "restore the database from a backup, or rebuild the projection: docs/operations/rebuild.md",
+    ),
+    "postgres_not_migrated": ("A table or function is missing.", "run `chronofact migrate`"),
+    "postgres_refuses": ("Postgres refuses the credentials, or has no such database.", "check CHRONOFACT_POSTGRES"),
+    "postgres_unexpected": ("Postgres refuses a statement; its log tells which.", "see the log of Postgres"),
+    "postgres_too_old": ("Postgres is older than 18.", "use Postgres 18 or newer"),
+    "database_not_utf8": ("The database is not UTF-8.", "create it with encoding UTF8"),
+    "migration_changed": (
+        "An applied migration differs from its file.",
+        "restore the files; a change is a new migration",
+    ),
+    "projection_idle": (
+        "No projector has begun with the projection yet.",
+        "start `chronofact projector`, or see in its log why it does not begin",
+    ),
+    "projection_missing": (
+        "There is no projection of the configured name.",
+        "run `chronofact migrate`, or name another in CHRONOFACT_PROJECTION",
+    ),
+    "projection_name": ("The name can't be a projection's.", "use p and a number, like p1"),
+    "tenant_not_routed": ("No projection serves the tenant.", "run `chronofact migrate`"),
+    "topic_missing": ("The topic does not exist.", "run `chronofact topics`"),
+    "topic_recreated": (
+        "The topic was deleted and created anew.",
+        "bring that topic back, or rebuild from this one: docs/operations/rebuild.md",
+    ),
+    "partition_count_differs": (
+        "The topic has another number of partitions than the catalogue.",
+        "copy it, keyed by fact_id and in order, into a new topic of the right count",
+    ),
+    "cleanup_policy_differs": (
+        "The topic is compacted, which destroys history.",
+        "set cleanup.policy=delete on the topic, as the message says",
+    ),
+    "retention_limited": (
+        "The topic forgets by age or size.",
+        "set retention.ms=-1 and retention.bytes=-1 on the topic, as the message says",
+    ),
+    "timestamp_type_differs": (
+        "The topic does not stamp messages with the broker's append time.",
+        "set message.timestamp.type=LogAppendTime on the topic, as the message says",
+    ),
+    "message_size_limited": (
+        "The topic takes only smaller messages than ours.",
+        "raise max.message.bytes of the topic, as the message says",
+    ),
+    "topic_config_differs": (
+        "The topic is configured in another way than the catalogue.",
+        "set the topic's configuration as the message says",
+    ),
+    "log_truncated": (
+        "The topic has lost its first messages.",
+        "restore its messages from a backup: without its start no projection can be rebuilt",
+    ),
+    "offset_out_of_range": (
+        "The topic no longer holds the offset to go on from.",
+        "restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
+    ),
+    "log_shortened": (
+        "The topic ends before what was applied from it.",
+        "restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
+    ),
+    "stalled": (
+        "The process waits for an answer that does not come, of Postgres most likely.",
+        "see that Postgres answers; if it does and this stays, restart the process: nothing is lost",
+    ),
+    "check_given_up": (
+        "A part of the check has failed, so the others ended, too.",
+        "see the check's first failure, and run it again",
+    ),
+    "fenced": (
+        "Another process has taken the partition over.",
+        "nothing: the other process goes on from there; if it keeps on, give each projector a name of its own",
+    ),
+    "event_undecodable": (
+        "A message of the log is no event that this version can read.",
+        "if a newer Chronofact wrote it, upgrade the projector and release it; else drop it",
+    ),
+    "message_key_malformed": ("A message's key is not the 16 bytes of a fact's id.", _FOREIGN),
+    "value_missing": ("A message of the log has no value.", _FOREIGN),
+    "identity_mismatch": ("A message's key is not the id of its event's identity.", _FOREIGN),
+    "partition_mismatch": ("A message lies in another partition than its fact.", _FOREIGN),
+    "identity_invalid": ("A message's event is of a fact that no writer could have named.", _FOREIGN),
+    "event_id_mismatch": ("An event's id is not derived from its content.", _FOREIGN),
+    "version_id_mismatch": ("A version's id is not derived from the claim.", _FOREIGN),
+    "value_hash_mismatch": ("A hash of an event is not that of its payload.", _FOREIGN),
+    "held": (
+        "An earlier message of the fact is parked, and this one waits behind it.",
+        "release or drop the first parked message of its fact; this one then follows",
+    ),
+    "drop_not_parked": (
+        "An EventDropped names a message that is not parked, so it does not count.",
+        "it was applied before the drop came: nothing is lost; drop this drop to tidy up",
+    ),
+    "drop_misplaced": (
+        "An EventDropped lies where the message that it names does not, so it does not count.",
+        "it names another message than lies there: drop this drop to tidy up",
+    ),
+    "constraint_broken": (
+        "The projection refuses an event by one of its constraints.",
+        "a fault of ours: keep it, report it, and release it once a version can apply it",
+    ),
 }
+"""What is around a service or in its log: each with what it means and what helps."""
+
+_WAITING: Final = {
+    "outcome_unknown": "send it again",
+    "shutting_down": "wait until it has restarted, or ask another",
+    "queue_full": "send it again a little later",
+    "listeners_too_many": "ask another reader, or raise CHRONOFACT_LISTENERS_MAX",
+    "internal": "look into the service's log, and report it",
+}
+"""What helps where a request was right."""
 
 CODES: Final = MappingProxyType(
     {
         **_COMMAND,
         **{code: meaning for code, (_, meaning) in _REQUEST.items()},
-        **_SURROUNDINGS,
+        **{code: meaning for code, (meaning, _) in _SURROUNDINGS.items()},
     }
 )
 """Every code with its meaning."""
@@ -159,3 +257,8 @@ def status_of(code: str) -> int:
     if code in _REQUEST:
         return _REQUEST[code][0]
     return 503 if code in _SURROUNDINGS else 422
+
+
+def remedy_of(code: str) -> str | None:
+    """What helps against a fault of the surroundings or of the log; None where the caller's input is what must change."""
+    return _SURROUNDINGS[code][1] if code in _SURROUNDINGS else _WAITING.get(code)

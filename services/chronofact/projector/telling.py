@@ -10,7 +10,7 @@ import structlog
 from chronofact.contracts.projection import HELD
 from chronofact.projector.ports import Applied
 from chronofact.runtime.failures import Transient, Unfit
-from chronofact.runtime.health import Health
+from chronofact.runtime.health import Health, reason_of
 from chronofact.runtime.metrics import Metrics
 
 PART: Final = "projection"
@@ -44,7 +44,10 @@ class Telling:
         self._partitions.set(0)
         if failure.code != self._hindrance:
             self._hindrance = failure.code
-            self._log.warning("hindered", code=failure.code, message=str(failure), pause_s=round(pause_s, 3))
+            told = reason_of(failure)
+            self._log.warning(
+                "hindered", code=told.code, message=told.message, remedy=told.remedy, pause_s=round(pause_s, 3)
+            )
 
     def ready(self, partitions: Sequence[int]) -> None:
         """Readiness is on."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from chronofact.contracts.error_codes import remedy_of
 from chronofact.runtime.failures import Transient, Unfit
 
 
@@ -20,7 +21,7 @@ class Health:
     """Ready once every named part is."""
 
     def __init__(self, *parts: str) -> None:
-        starting = Reason("starting", "has not looked at its surroundings yet")
+        starting = _helped(Reason("starting", "has not looked at its surroundings yet"))
         self._reasons: dict[str, Reason | None] = dict.fromkeys(parts, starting)
 
     def ready(self, part: str) -> None:
@@ -29,7 +30,7 @@ class Health:
 
     def hindered(self, part: str, failure: Transient | Unfit | Reason) -> None:
         """This part can't serve until what is named has passed."""
-        self._reasons[part] = failure if isinstance(failure, Reason) else reason_of(failure)
+        self._reasons[part] = _helped(failure) if isinstance(failure, Reason) else reason_of(failure)
 
     def why(self, part: str) -> Reason | None:
         """What hinders a part."""
@@ -41,5 +42,9 @@ class Health:
 
 
 def reason_of(failure: Transient | Unfit) -> Reason:
-    """A failure as a reason."""
-    return Reason(failure.code, str(failure), failure.remedy if isinstance(failure, Unfit) else None)
+    """A failure as a reason, with what helps: its own remedy, else that of its code."""
+    return _helped(Reason(failure.code, str(failure), failure.remedy if isinstance(failure, Unfit) else None))
+
+
+def _helped(reason: Reason) -> Reason:
+    return reason if reason.remedy else replace(reason, remedy=remedy_of(reason.code))

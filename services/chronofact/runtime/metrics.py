@@ -84,7 +84,7 @@ METRICS: Final = (
         "chronofact_projector_batch_seconds",
         "histogram",
         ("projector",),
-        "Time of a batch's phases (decode, load, fold, write, commit): what bounds the rate.",
+        "Time of a batch's phases (advance, decode, load, fold, write, commit): what bounds the rate.",
         labels=("phase",),
         buckets=_BATCH_S,
     ),

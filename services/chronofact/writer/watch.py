@@ -50,7 +50,7 @@ class Watch:
             self._health.hindered(PART, failure)
             if before is None or before.code != failure.code:
                 reason = reason_of(failure)
-                log.warning("hindered", code=reason.code, why=reason.message)
+                log.warning("hindered", code=reason.code, why=reason.message, remedy=reason.remedy)
             return False
         self._health.ready(PART)
         if before is not None:
