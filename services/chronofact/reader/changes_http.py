@@ -26,7 +26,7 @@ from chronofact.runtime.openapi import Answers, answers
 PATH: Final = "/v1/changes"
 STALL_S: Final = 30.0
 """How long a listener may leave what was sent unread, before its stream is cut."""
-_KNOWN: Final = frozenset({"subject", "scope", "key", "prefix"})
+_KNOWN: Final = frozenset({"subject", "scope", "key", "prefix", "after"})
 _REFUSALS: Final[dict[int | str, str]] = {
     400: "A parameter is not as it must be.",
     401: "No credential that is known.",
@@ -77,9 +77,7 @@ class ChangesRoute:
         caller.require(Role.READ)
         check_address(request.scope["query_string"])
         asking = Asking(caller, self._kinds, now=0)
-        found = parameters(request.query_params, _KNOWN)
-        if "wait_ms" in found:
-            raise Rejected("parameter_unknown", "changes are not waited for: they come", field="wait_ms")
+        found = parameters(request.query_params, _KNOWN, reading=frozenset())
         after = _after(headers.get("last-event-id") or found.get("after"))
         prefix = prefix_in(found)
         if "key" in found:

@@ -19,7 +19,7 @@ QUERIES_MAX: Final = 10_000
 LIMIT: Final = 100
 LIMIT_MAX: Final = 1_000
 _BODY_FIELDS: Final = frozenset({"queries", "after", "wait_ms"})
-_READING: Final = frozenset({"after", "wait_ms"})
+READING: Final = frozenset({"after", "wait_ms"})
 _QUESTION: Final = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
 
 
@@ -42,18 +42,22 @@ def check_address(query: bytes) -> None:
 
 
 def parameters(
-    query: QueryParams, known: frozenset[str], *, repeats: frozenset[str] = frozenset()
+    query: QueryParams,
+    known: frozenset[str],
+    *,
+    repeats: frozenset[str] = frozenset(),
+    reading: frozenset[str] = READING,
 ) -> Mapping[str, str]:
-    """The parameters by name.
+    """The parameters by name: those of the call and of ``reading``.
 
     Raises:
         Rejected: ``parameter_unknown``, ``parameter_malformed``.
     """
     found: dict[str, str] = {}
     for name, text in query.multi_items():
-        if name not in known and name not in _READING:
-            allowed = ", ".join(sorted(known | _READING))
-            near = hint(name, known | _READING)
+        if name not in known and name not in reading:
+            allowed = ", ".join(sorted(known | reading))
+            near = hint(name, known | reading)
             raise Rejected("parameter_unknown", f"this call has the parameters {allowed}{near}", field=name)
         if name in found and name not in repeats:
             raise Rejected("parameter_malformed", f"{name} is given twice", field=name)
