@@ -197,6 +197,14 @@ def test_over_http_and_on_the_command_line(kafka: str, topic_name: str, filled: 
     assert ran.returncode == 1, ran.stderr
     line = orjson.loads(ran.stdout.splitlines()[-1])
     assert (line["facts"] > 0, line["divergences"], line["messages"]) == (True, len(run["found"]), EVENTS)
+    told = subprocess.run(
+        [sys.executable, "-m", "chronofact.cli", "check", "show"],
+        env={**environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    with psycopg.connect(filled) as connection:
+        names = dict(connection.execute("select fact_id::text, fact_key from p1.fact").fetchall())
+    for one in run["found"]:
+        assert any(shown.startswith(f"fact {one['fact_id']}: {names[one['fact_id']]} of ") for shown in told)
 
 
 def finished(http: httpx.Client, run_id: str) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 from chronofact.cli.__main__ import app
-from chronofact.cli.words import counted
+from chronofact.cli.counted import counted
 from tests.unit.scripted_service import Told, serving
 from tests.unit.test_cli import Command, chronofact, claim
 from tests.unit.test_client import AT, FACT, FRESH, ID, answer, value

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from chronofact.cli.counted import counted
 from chronofact.cli.options import DataFolder, Json, database, outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
     from chronofact.contracts.checking import Divergence, Run, Tally
     from chronofact.postgres.check_store import CheckStore
+    from chronofact.postgres.fact_names import FactName
     from chronofact.reconciler.check import Outcome
     from chronofact.reconciler.ports import Log
     from chronofact.runtime.config import Settings
@@ -79,7 +81,9 @@ def run(
             outcome = checker.check(wanted)
         except CheckRunning as busy:
             raise Failure(str(busy), remedy="chronofact check show tells how far it is") from None
-    _tell(store, outcome, wanted.seed, as_json=json)
+    with outside_told():
+        checked = wanted.projection or ""
+        _tell(store, outcome, wanted.seed, lambda shown: _names(data, checked, shown), as_json=json)
     if outcome.tally.divergences:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -101,13 +105,21 @@ def show(
         if found is None:
             raise Failure("no such check has run", remedy="chronofact check run")
         divergences = [one for _, one in store.divergences(found.run_id, after=0, limit=limit)]
+        names = () if json else _names(data, found.wanted.projection or "", divergences)
     if json:
         _show_json(found, divergences)
         return
-    _show_tables(found, divergences)
+    _show_tables(found, divergences, names)
 
 
-def _tell(store: CheckStore, outcome: Outcome, seed: int, *, as_json: bool) -> None:
+def _tell(
+    store: CheckStore,
+    outcome: Outcome,
+    seed: int,
+    names: Callable[[Sequence[Divergence]], Sequence[FactName]],
+    *,
+    as_json: bool,
+) -> None:
     tally = outcome.tally
     if as_json:
         line = {
@@ -124,19 +136,18 @@ def _tell(store: CheckStore, outcome: Outcome, seed: int, *, as_json: bool) -> N
         return
     rate = tally.facts / outcome.seconds if outcome.seconds else 0.0
     print(
-        f"run {outcome.run_id}: {tally.facts} facts, {tally.events} events and {tally.messages} messages"
+        f"run {outcome.run_id}: {counted(tally.facts, 'fact')}, {counted(tally.events, 'event')}"
+        f" and {counted(tally.messages, 'message')}"
         f" in {outcome.seconds:.1f} s ({rate:,.0f} facts/s), seed {seed}"
     )
     if tally.bounded:
-        print(f"{tally.bounded} facts have so many versions that parts of them were judged by samples")
+        print(f"of {counted(tally.bounded, 'fact')} with very many versions parts were judged by samples")
     if not tally.divergences:
         print("no divergences")
         return
-    from rich.console import Console
-
     shown = [one for _, one in store.divergences(outcome.run_id, after=0, limit=SHOWN_MAX)]
-    Console().print(_table(shown))
-    print(f"{tally.divergences} divergences; chronofact check show {outcome.run_id} tells them")
+    _print_found(shown, names(shown))
+    print(f"{counted(tally.divergences, 'divergence')}; chronofact check show {outcome.run_id} tells them")
 
 
 def _show_json(found: Run, divergences: list[Divergence]) -> None:
@@ -145,28 +156,34 @@ def _show_json(found: Run, divergences: list[Divergence]) -> None:
     print(json.dumps({**told(found), "found": [divergence(one) for one in divergences]}))
 
 
-def _show_tables(found: Run, divergences: list[Divergence]) -> None:
+def _show_tables(found: Run, divergences: Sequence[Divergence], names: Sequence[FactName]) -> None:
     tally = found.tally
     print(
-        f"run {found.run_id} of {found.wanted.projection}: {found.state}, {tally.facts} of {tally.facts_total} facts,"
-        f" {tally.divergences} divergences, seed {found.wanted.seed}"
+        f"run {found.run_id} of {found.wanted.projection}: {found.state}, {tally.facts:,} of {counted(tally.facts_total, 'fact')},"
+        f" {counted(tally.divergences, 'divergence')}, seed {found.wanted.seed}"
     )
     if found.failure:
         print(f"it failed: {found.failure}")
-    if divergences:
-        from rich.console import Console
-
-        Console().print(_table(divergences))
+    _print_found(divergences, names)
 
 
-def _table(divergences: list[Divergence]) -> Any:
-    from rich.table import Table
+def _print_found(divergences: Sequence[Divergence], names: Sequence[FactName]) -> None:
+    from rich.console import Console
 
-    table = Table("fact", "table", "what", "where", "by the events", "in the projection")
-    for one in divergences:
-        fact = str(one.fact_id or one.fact_no or "")
-        table.add_row(fact, one.relation, one.aspect, one.place, one.expected or "", one.found or "")
-    return table
+    from chronofact.cli.check_told import divergences_told
+
+    Console().print(divergences_told(divergences, names), crop=False)
+
+
+def _names(data: Path | None, projection: str, divergences: Sequence[Divergence]) -> Sequence[FactName]:
+    from chronofact.postgres.fact_names import fact_names
+
+    return fact_names(
+        database(data)[0],
+        projection,
+        fact_ids={one.fact_id for one in divergences if one.fact_id is not None},
+        fact_nos={one.fact_no for one in divergences if one.fact_no is not None},
+    )
 
 
 def _log_of(settings: Settings, data: Path | None) -> Callable[[], Log]:

@@ -54,7 +54,7 @@ def _rendered(body: Any) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from chronofact.cli.words import counted
+    from chronofact.cli.counted import counted
 
     settled = Text(body["text"] or "nothing is settled")
     left_out = body["left_out"] + body["too_long_count"]

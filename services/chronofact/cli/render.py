@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chronofact.cli.words import counted
+from chronofact.cli.counted import counted
 from chronofact.client import Answer, Conflict, Freshness, Unknown, Value, Values
 from chronofact.client.answers import During
 
