@@ -90,6 +90,19 @@ def test_up_says_one_line_once_all_is_ready(up: Up) -> None:
         assert is_ready(up.found[name]), name
 
 
+def test_a_setting_that_is_no_good_ends_the_start_at_once_and_is_named(stack_folder: Path) -> None:
+    for name, value, told in (
+        ("CHRONOFACT_FACT_KEYS_FILE", str(stack_folder / "none.yaml"), "No such file"),
+        ("CHRONOFACT_BATCH_WAIT_MS", "no number", "batch_wait_ms"),
+    ):
+        began_s = time.monotonic()
+        done = chronofact("up", "--data", stack_folder / "data", **{name: value})
+        assert done.returncode == 2
+        assert told in done.stderr
+        assert name.lower().removeprefix("chronofact_") in done.stderr.lower()
+        assert time.monotonic() - began_s < 5
+
+
 def test_a_second_up_of_the_folder_is_refused_by_name(up: Up) -> None:
     again = chronofact("up", "--data", up.folder)
     assert again.returncode == 1
@@ -101,6 +114,7 @@ def test_doctor_finds_all_well(up: Up) -> None:
     done = chronofact("doctor", "--data", up.folder, "--json")
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 0, checks
+    assert checks.pop("last check")["state"] == "skipped"
     assert {check["state"] for check in checks.values()} == {"ok"}
     expected = {
         "java",
@@ -111,7 +125,10 @@ def test_doctor_finds_all_well(up: Up) -> None:
         "kafka",
         "postgres",
         "parked",
+        "lag",
+        "routes",
         *SERVICES,
+        *(f"projector-{number}" for number, _ in enumerate(up.found["projectors"][1:], 2)),
     }
     assert expected == set(checks)
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chronofact.cli.counted import counted
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
+    from chronofact.cli.doctor_projection import Surroundings
     from chronofact.embedded.checks import Check
     from chronofact.runtime.config import Settings
     from chronofact.runtime.failures import Unfit
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
 DEFAULT_DATA = Path(".chronofact")
 SERVICES = ("writer", "projector", "reader", "reconciler")
 LOOK_TIMEOUT_S = 3.0
+LAG_MAX_S = 30.0
+LEAVINGS_TOLD, LEFT_LATELY_S = 2, 120.0
+"""A service that left so often, and the last time so lately, is not well however ready it just is."""
 _AWAY = "a stack that is up starts it again in seconds; else chronofact up, or set CHRONOFACT_{}"
 
 
@@ -51,6 +59,7 @@ def doctor(
 
 
 def _checks(data: Path | None) -> Iterator[Check]:
+    from chronofact.cli.doctor_projection import projection_checks
     from chronofact.embedded.checks import Check, machine_checks
     from chronofact.embedded.folder import DataFolder
 
@@ -71,12 +80,50 @@ def _checks(data: Path | None) -> Iterator[Check]:
         yield Check("stack", "unreachable", gone, f"chronofact up --data {folder.path}; its data are kept")
     yield _kafka(addresses.get("kafka"), settings)
     yield _postgres(addresses.get("postgres"))
-    yield _parked(addresses.get("postgres"), settings.projection)
+    yield from projection_checks(_surroundings(addresses, settings))
+    left = folder.read("services.json") if folder.is_taken() else {}
+    for name, address in _services(addresses):
+        yield with_leavings(_service(name, address), left.get(name), time.time())
+
+
+def _surroundings(addresses: dict[str, Any], settings: Settings) -> Surroundings:
+    from chronofact.cli.doctor_projection import Surroundings
+
+    return Surroundings(
+        kafka=addresses.get("kafka") or "",
+        postgres=addresses.get("postgres") or "",
+        facts_topic=settings.facts_topic,
+        kafka_options=settings.kafka_options,
+        fed=addresses.get("projection") or settings.projection,
+        is_stack="pid" in addresses,
+    )
+
+
+def _services(addresses: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """Each service by name, every projector among them."""
     for name in SERVICES:
-        yield _service(name, addresses.get(name))
+        yield name, addresses.get(name)
+        if name == "projector":
+            for number, address in enumerate(addresses.get("projectors", [])[1:], 2):
+                yield f"projector-{number}", address
 
 
-def _addresses(stack: dict[str, str]) -> tuple[dict[str, str], Settings]:
+def with_leavings(check: Check, left: dict[str, Any] | None, now_s: float) -> Check:
+    """The same, with how often the service left by itself since the stack is up, and what it said the last time."""
+    if not left:
+        return check
+    times = counted(left["left"], "time")
+    last = f"; last: {left['last']}" if left["last"] else ""
+    told = f"{check.detail}; left {times} with code {left['code']}{last}"
+    is_again = left["left"] >= LEAVINGS_TOLD and now_s - left["at_s"] < LEFT_LATELY_S
+    if check.state == "ok" and not is_again:
+        return replace(check, detail=told)
+    helps = "docs/operations/parked.md" if "ParkingLimit" in left["last"] else f"logs/{check.name}.log"
+    remedy = f"{check.remedy}; see {helps}" if check.remedy else f"see {helps}"
+    return replace(check, detail=told, remedy=remedy, state="failed" if check.state == "ok" else check.state)
+
+
+def _addresses(stack: dict[str, Any]) -> tuple[dict[str, Any], Settings]:
     """Of the running stack, with what the environment says on top; empty when neither says anything."""
     from chronofact.cli.options import configured, read_settings
 
@@ -130,22 +177,6 @@ def _postgres(conninfo: str | None) -> Check:
     return Check("postgres", "ok", f"{len(found.applied)} migrations applied, none missing")
 
 
-def _parked(conninfo: str | None, projection: str) -> Check:
-    from chronofact.embedded.checks import Check
-    from chronofact.postgres.parking_store import ParkingStore
-    from chronofact.runtime.failures import Transient, Unfit
-
-    try:
-        with ParkingStore(conninfo or "", projection) as store:
-            messages, facts = store.counts()
-    except (Transient, Unfit):
-        return Check("parked", "skipped", "Postgres has to be well first")
-    if messages:
-        told = f"{messages} messages are parked in {projection}, {facts} facts held"
-        return Check("parked", "failed", told, "chronofact parked list")
-    return Check("parked", "ok", f"no message is parked in {projection}")
-
-
 def _bare(failure: Unfit) -> str:
     """What is wrong, without the remedy that its text ends with."""
     return str(failure).removesuffix(f"; {failure.remedy}")
@@ -163,14 +194,22 @@ def _service(name: str, address: str | None) -> Check:
     try:
         with httpx.Client(timeout=LOOK_TIMEOUT_S, mounts=DIRECT) as http:
             answer = http.get(f"{url(address)}/readyz")
+            lag_s = _lag_s(http.get(f"{url(address)}/metrics").text) if name.startswith("projector") else 0
     except httpx.HTTPError as error:
         return Check(name, "unreachable", f"no answer at {address}: {error}", f"chronofact up, or chronofact {name}")
+    if answer.is_success and lag_s > LAG_MAX_S:
+        return Check(name, "failed", f"ready at {address}, but {lag_s:.0f} s behind the log", f"logs/{name}.log")
     if answer.is_success:
         return Check(name, "ok", f"ready at {address}")
     reasons = answer.json().get("reasons", []) if answer.headers.get("content-type") == "application/json" else []
     why = "; ".join(f"{one['code']}: {one['message']}" for one in reasons) or f"status {answer.status_code}"
     remedies = [one["remedy"] for one in reasons if one.get("remedy")]
     return Check(name, "failed", why, "; ".join(remedies) or None)
+
+
+def _lag_s(metrics: str) -> float:
+    found = re.search(r"^chronofact_projector_lag_seconds(?:\{[^}]*\})? (\S+)$", metrics, re.MULTILINE)
+    return 0 if found is None else float(found[1])
 
 
 def _told(check: Check) -> dict[str, str | bool | None]:

@@ -15,11 +15,11 @@ from typing import Any
 
 from chronofact.cli.options import outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
-from chronofact.embedded.errors import EmbeddedError
+from chronofact.embedded.errors import EmbeddedError, SettingRefusedError
 from chronofact.embedded.folder import DataFolder, has_ended
 from chronofact.embedded.stack import Addresses, Report, Stack
 from chronofact.embedded.supervisor import Supervisor, service_addresses
-from chronofact.runtime.config import Settings
+from chronofact.runtime.config import Settings, file_told
 from chronofact.runtime.lifecycle import interrupt_on_signals
 
 LOOK_S = 0.2
@@ -50,6 +50,7 @@ def running(data: Path, *, port_base: int | None = None, report: Report) -> Iter
         Failure: something could not be started.
     """
     settings = read_settings()
+    _try_files(settings)
     stack = Stack(data, external=_given(settings), port_base=port_base, report=_logged(data, report))
     with _failures_named(), stack as addresses:
         report("preparing topics and tables")
@@ -57,13 +58,28 @@ def running(data: Path, *, port_base: int | None = None, report: Report) -> Iter
         supervisor = Supervisor(stack, addresses, os.environ, _logged(data, report))
         try:
             supervisor.start()
-            found = _found(stack, addresses, supervisor)
+            found = _found(stack, addresses, supervisor) | {"projection": settings.projection}
             stack.folder.write("stack.json", found)
             yield found, supervisor
         finally:
             stack.folder.stack_file.unlink(missing_ok=True)
             report("stopping")
             supervisor.stop()
+
+
+def _try_files(settings: Settings) -> None:
+    """The files that settings name, before anything is started for nothing."""
+    from chronofact.contracts.fact_keys import KeyDeclarations
+    from chronofact.contracts.scope_kinds import ScopeKinds
+    from chronofact.runtime.auth import TokenCredentials
+
+    try:
+        kinds = ScopeKinds.load(settings.scope_kinds_file)
+        KeyDeclarations.load(settings.fact_keys_file)
+        if settings.tokens_file is not None:
+            TokenCredentials.load(settings.tokens_file, normalise_scope=kinds.pattern)
+    except (OSError, ValueError) as error:
+        raise Failure(file_told(error, settings), code=ExitCode.USAGE) from None
 
 
 def _given(settings: Settings) -> Addresses:
@@ -94,6 +110,8 @@ def _failures_named() -> Iterator[None]:
     try:
         with outside_told():
             yield
+    except SettingRefusedError as error:
+        raise Failure(str(error), code=ExitCode.USAGE) from error
     except EmbeddedError as error:
         raise Failure(str(error), remedy=error.remedy or None) from error
 
@@ -136,7 +154,10 @@ def _progress(*, as_json: bool) -> Iterator[Report]:
 def _tell(found: dict[str, Any], *, as_json: bool) -> None:
     """Addresses, in one line of JSON or for a person."""
     if as_json:
-        print(json.dumps({name: found.get(name) for name in (*SHOWN, "projector", "pid")}), flush=True)
+        print(
+            json.dumps({name: found.get(name) for name in (*SHOWN, "projector", "projectors", "projection", "pid")}),
+            flush=True,
+        )
         return
     for name in SHOWN:
         if found.get(name):

@@ -11,6 +11,10 @@ class EmbeddedError(Exception):
         self.remedy = remedy
 
 
+class SettingRefusedError(EmbeddedError):
+    """A service does not take its settings; the message is its own."""
+
+
 class FolderInUseError(EmbeddedError):
     """Another process owns the data folder."""
 

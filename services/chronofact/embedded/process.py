@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 KEEPER = Path(__file__).with_name("keeper.py")
 KILL_GRACE_S = 5.0
+WORDS_BYTES_MAX = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class KeptProcess:
 
     def __init__(self, command: Command, held_fds: Sequence[int] = ()) -> None:
         self.command = command
+        self._log_begins = command.log.stat().st_size if command.log.exists() else 0
         asked, self._asking = os.pipe()
         try:
             with command.log.open("ab") as log:
@@ -89,7 +92,27 @@ class KeptProcess:
             os.close(self._asking)
             self._asking = -1
 
+    def last_words(self) -> str:
+        """The last fault that this process logged, else its last line; empty when it said nothing."""
+        with self.command.log.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(self._log_begins, end - WORDS_BYTES_MAX))
+            lines = [one for one in log.read().decode(errors="replace").splitlines() if one.strip()]
+        faults = [told for one in lines if (told := _fault(one))]
+        return (faults or lines or [""])[-1]
+
     def log_tail(self, lines_max: int = 20) -> str:
         """The last lines it logged."""
         lines = self.command.log.read_text(errors="replace").splitlines()
         return "\n".join(lines[-lines_max:])
+
+
+def _fault(line: str) -> str | None:
+    """What a critical line of our logs says."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(said, dict) or said.get("level") != "critical":
+        return None
+    return f"{said.get('code', said.get('event'))}: {said.get('message', '')}"

@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chronofact.embedded.compiled import with_build
-from chronofact.embedded.errors import EmbeddedError
+from chronofact.embedded.errors import EmbeddedError, SettingRefusedError
 from chronofact.embedded.folder import DataFolder
 from chronofact.embedded.ports import LOOPBACK
 from chronofact.embedded.process import Command, KeptProcess
@@ -23,6 +24,9 @@ STOP_TIMEOUT_S = 10.0
 HEAD_START_S = 3.0
 LOOK_S = 0.1
 DEATHS_AT_START_MAX = 3
+BAD_SETTING = 2
+"""The code that a service leaves with when it can't take its settings."""
+LEAVINGS_FILE = "services.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Launch all and wait until each is ready; raises EmbeddedError with a reason when one isn't."""
+        self._stack.folder.write(LEAVINGS_FILE, {})
         for unit in self._units.values():
             unit.start()
         deadline = time.monotonic() + READY_TIMEOUT_S
@@ -102,17 +107,29 @@ class Supervisor:
     def _wait_ready(self, service: Service, deadline: float) -> None:
         unit = self._units[service.name]
         while (why := why_not_ready(self._stack.ports[service.name])) is not None:
+            if unit.last_code == BAD_SETTING:
+                told = unit.last_words.removeprefix("chronofact: ")
+                raise SettingRefusedError(f"the {service.name} does not start: {told}")
             if unit.deaths >= DEATHS_AT_START_MAX or time.monotonic() > deadline:
                 log = self._stack.folder.logs / f"{service.name}.log"
-                raise EmbeddedError(f"the {service.name} is not ready: {why}", remedy=f"look into {log}")
+                said = f"; it last said: {unit.last_words}" if unit.last_words else ""
+                raise EmbeddedError(f"the {service.name} is not ready: {why}{said}", remedy=f"look into {log}")
             self.tick()
             time.sleep(LOOK_S)
 
     def tick(self) -> None:
-        """Start again what has died; call it a few times a second."""
+        """Start again what has died, and keep note of it in the folder; call it a few times a second."""
         for unit in (*self._stack.units.values(), *self._units.values()):
+            before = unit.leavings
             if happened := unit.tick():
                 self._report(happened)
+            if unit.leavings > before:
+                self._note(unit)
+
+    def _note(self, unit: Unit) -> None:
+        noted = self._stack.folder.read(LEAVINGS_FILE)
+        left = {"left": unit.leavings, "code": unit.last_code, "last": unit.last_words, "at_s": time.time()}
+        self._stack.folder.write(LEAVINGS_FILE, {**noted, unit.name: left})
 
     def stop(self) -> None:
         """Stop the services in order: the first gets a head start, then all, each within its time."""
@@ -182,8 +199,14 @@ def why_not_ready(port: int, timeout_s: float = 2.0) -> str | None:
     return None if answer.status == http.client.OK else body
 
 
-def service_addresses(ports: Mapping[str, int], services: Sequence[Service]) -> dict[str, str | None]:
-    """URL of each service, None for those that don't run."""
+def service_addresses(ports: Mapping[str, int], services: Sequence[Service]) -> dict[str, Any]:
+    """URL of each service, None for those that don't run; `projectors` has that of every one."""
     running = {one.name for one in services}
     names = ("writer", "reader", "reconciler", "projector")
-    return {name: f"http://{LOOPBACK}:{ports[name]}" if name in running else None for name in names}
+    found: dict[str, Any] = {name: _at(ports[name]) if name in running else None for name in names}
+    found["projectors"] = [_at(ports[one.name]) for one in services if one.part == "projector"]
+    return found
+
+
+def _at(port: int) -> str:
+    return f"http://{LOOPBACK}:{port}"

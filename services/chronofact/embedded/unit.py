@@ -22,6 +22,10 @@ class Unit:
     launch: Callable[[], KeptProcess]
     process: KeptProcess | None = None
     deaths: int = 0
+    leavings: int = 0
+    last_code: int | None = None
+    last_words: str = ""
+    """How often it left by itself, how the last time, and what it then said."""
     launched_at_s: float = 0.0
     not_before_s: float = 0.0
 
@@ -41,7 +45,10 @@ class Unit:
         if self.is_alive:
             return None
         if self.process is not None:
-            return self._note_death(f"left with code {self.process.stop()}")
+            self.leavings += 1
+            self.last_code = self.process.stop()
+            self.last_words = self.process.last_words()
+            return self._note_death(f"left with code {self.last_code}")
         if time.monotonic() < self.not_before_s:
             return None
         try:

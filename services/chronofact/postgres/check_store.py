@@ -52,6 +52,10 @@ class CheckStore:
         """One of them."""
         return next(iter(self._listed("run", {"run_id": run_id})), None)
 
+    def last_finished(self, projection: str | None = None) -> Run | None:
+        """The run that finished last, of a projection or of any."""
+        return next(iter(self._listed("last_finished", {"projection": projection})), None)
+
     def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
         """What it found, by number."""
         with failures_named(), connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection:

@@ -20,6 +20,7 @@ from chronofact.reconciler.check import Checker
 from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
 from chronofact.reconciler.jobs import Job, repeat
+from chronofact.reconciler.last_check import LastCheckMetrics
 from chronofact.reconciler.ports import Checks, Log
 from chronofact.reconciler.service import Reconciler, seconds_until
 from chronofact.runtime.auth import Credentials, credentials_of
@@ -40,7 +41,7 @@ def main() -> None:
     """Runs the reconciler until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("reconciler", settings.log_level)
-    with start_or_exit():
+    with start_or_exit(settings):
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     with listening_or_exit("reconciler"):
@@ -55,7 +56,12 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     reconciler = Reconciler(checks, lambda: checker, metrics)
     app = build_app(settings, reconciler, credentials, health=health, metrics=metrics)
     counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
-    jobs = [*jobs_of(settings, reconciler, checks, health), Job("conflicts", counted.count, counted.pause_s)]
+    last_check = LastCheckMetrics(checks, metrics)
+    jobs = [
+        *jobs_of(settings, reconciler, checks, health),
+        Job("conflicts", counted.count, counted.pause_s),
+        Job("last_check", last_check.read, last_check.pause_s),
+    ]
     with stop_loop_on_signals() as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
         await serve(

@@ -68,7 +68,11 @@ class Settings(BaseSettings):
     fact_keys_file: Path | None = Field(None, description="Declarations of fact keys, asked before the shipped ones.")
     scope_kinds_file: Path | None = Field(None, description="Further kinds of scope.")
 
-    projection: str = Field("p1", pattern=r"^p[1-9][0-9]{0,5}$", description="The projection that is served and fed.")
+    projection: str = Field(
+        "p1",
+        pattern=r"^p[1-9][0-9]{0,5}$",
+        description="The projection that is fed, checked and made by `migrate`; which one a tenant's reads go to is its route's to say, `p1` at first.",
+    )
     projector_name: str = Field(
         "projector-1", pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Static member name in the consumer group."
     )
@@ -196,13 +200,23 @@ def settings_or_exit() -> Settings:
 
 
 @contextmanager
-def start_or_exit() -> Iterator[None]:
+def start_or_exit(settings: Settings) -> Iterator[None]:
     """What is wrong with the files that the settings name ends the process with code 2, on stderr."""
     try:
         yield
     except (OSError, ValueError) as error:
-        sys.stderr.write(f"chronofact: {error}\n")
+        sys.stderr.write(f"chronofact: {file_told(error, settings)}\n")
         sys.exit(_USAGE)
+
+
+def file_told(error: OSError | ValueError, settings: Settings) -> str:
+    """What is wrong with a file, after the setting that names it."""
+    told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    for name in ("tokens_file", "fact_keys_file", "scope_kinds_file"):
+        path: Path | None = getattr(settings, name)
+        if path is not None and str(path) in told:
+            return f"CHRONOFACT_{name.upper()}: {told}"
+    return told
 
 
 def is_loopback(host: str) -> bool:

@@ -37,7 +37,7 @@ def main() -> None:
     """Runs the writer until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("writer", settings.log_level)
-    with start_or_exit():
+    with start_or_exit(settings):
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)

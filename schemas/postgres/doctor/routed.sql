@@ -1,0 +1,4 @@
+-- Every projection that some tenant's reads go to.
+select distinct r.projection
+from chronofact.tenant_route as r
+order by r.projection

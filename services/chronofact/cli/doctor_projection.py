@@ -1,0 +1,148 @@
+"""What the doctor says of projections: how far behind the log, who is asked, what is parked, the last check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from chronofact.cli.counted import counted
+from chronofact.embedded.checks import Check
+
+if TYPE_CHECKING:
+    from chronofact.contracts.checking import Run
+
+STILL_S: Final = 2.0
+"""How long a partition with unread messages may stand still while it is looked at."""
+GROWING_MESSAGES_MAX: Final = 10_000
+CHECK_AGE_MAX: Final = timedelta(hours=36)
+_AWAY: Final = "Kafka and Postgres have to be well first"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where to look, and what the services here feed; ``is_stack`` when no other service can feed it too."""
+
+    kafka: str
+    postgres: str
+    facts_topic: str
+    kafka_options: Mapping[str, str]
+    fed: str
+    is_stack: bool
+
+
+def projection_checks(of: Surroundings) -> Iterator[Check]:
+    """Lag, routes, parked, last check; none of them waits for a server that is away for long."""
+    from chronofact.runtime.failures import Transient, Unfit
+
+    looks: dict[str, Callable[[Surroundings], Check]] = {
+        "lag": _lag,
+        "routes": _routes,
+        "parked": _parked,
+        "last check": _last_check,
+    }
+    for name, look in looks.items():
+        try:
+            yield look(of)
+        except (Transient, Unfit):
+            yield Check(name, "skipped", _AWAY)
+
+
+def _lag(of: Surroundings) -> Check:
+    from chronofact.contracts.topics import facts_topic
+    from chronofact.kafka.admin import Admin
+    from chronofact.postgres.standing import Standing
+
+    topic, standing = facts_topic(of.facts_topic), Standing(of.postgres)
+    admin = Admin(of.kafka, timeout_s=3, options=of.kafka_options)
+    names = sorted({of.fed, *standing.routed()})
+
+    def behind() -> dict[tuple[str, int], tuple[int, int]]:
+        """Messages behind and the next offset, by projection and partition."""
+        ends = admin.state(topic)
+        found = {}
+        for name in names:
+            reached = standing.checkpoints(name, ends.topic_id)
+            for partition, end in ends.high_watermarks.items():
+                at = reached.get(partition, ends.low_watermarks.get(partition, 0))
+                found[name, partition] = max(0, end - at), at
+        return found
+
+    before = behind()
+    if any(lag for lag, _ in before.values()):
+        time.sleep(STILL_S)
+        return lag_told(before, behind())
+    return Check("lag", "ok", f"{', '.join(names)}: all of the log is applied")
+
+
+def lag_told(
+    before: Mapping[tuple[str, int], tuple[int, int]], after: Mapping[tuple[str, int], tuple[int, int]]
+) -> Check:
+    """What two looks say, each of messages behind and the next offset."""
+    was, now = (sum(lag for lag, _ in look.values()) for look in (before, after))
+    still = [
+        place for place, (lag, at) in after.items() if lag and before.get(place, (0, -1))[0] and before[place][1] == at
+    ]
+    change = ", growing" if now > was else ", falling" if now < was else ""
+    told = f"{counted(now, 'message')} behind the log{change}"
+    remedy = "does every projector stay up? see their lines below, and logs/projector.log"
+    if still:
+        where = ", ".join(f"{name} partition {partition}" for name, partition in still[:4])
+        more = f" and {len(still) - 4} more" if len(still) > 4 else ""
+        return Check("lag", "failed", f"{told}; nothing was applied for {STILL_S:g} s in {where}{more}", remedy)
+    if now > was and now > GROWING_MESSAGES_MAX:
+        return Check("lag", "failed", told, remedy)
+    return Check("lag", "ok", told)
+
+
+def _routes(of: Surroundings) -> Check:
+    from chronofact.postgres.standing import Standing
+
+    return routes_told(Standing(of.postgres).routed(), of.fed, is_stack=of.is_stack)
+
+
+def routes_told(routed: list[str], fed: str, *, is_stack: bool) -> Check:
+    """Whether what is asked is what is fed."""
+    unfed = [name for name in routed if name != fed]
+    if not unfed:
+        return Check("routes", "ok", f"reads go to {fed}, which projectors feed")
+    told = f"tenants are routed to {', '.join(unfed)}, the projectors here feed {fed}"
+    if not is_stack:
+        return Check("routes", "ok", f"{told}: others have to feed {', '.join(unfed)}")
+    remedy = f"CHRONOFACT_PROJECTION={unfed[0]} feeds what is asked; or run a projector with it besides"
+    return Check("routes", "failed", f"{told}: answers of {', '.join(unfed)} stand still and don't say so", remedy)
+
+
+def _parked(of: Surroundings) -> Check:
+    from chronofact.postgres.parking_store import ParkingStore
+
+    with ParkingStore(of.postgres, of.fed) as store:
+        messages, facts = store.counts()
+    if messages:
+        are = "is" if messages == 1 else "are"
+        told = f"{counted(messages, 'message')} {are} parked in {of.fed}, {counted(facts, 'fact')} held"
+        return Check("parked", "failed", told, "chronofact parked list")
+    return Check("parked", "ok", f"no message is parked in {of.fed}")
+
+
+def _last_check(of: Surroundings) -> Check:
+    from chronofact.postgres.check_store import CheckStore
+
+    return last_check_told(CheckStore(of.postgres).last_finished(of.fed), of.fed, datetime.now(UTC))
+
+
+def last_check_told(run: Run | None, projection: str, now: datetime) -> Check:
+    """How old it is, and what it found."""
+    if run is None or run.finished_at is None:
+        return Check("last check", "skipped", f"no check of {projection} has finished yet", "chronofact check run")
+    age = now - run.finished_at
+    hours = age / timedelta(hours=1)
+    old = f"{hours:.0f} h ago" if hours >= 1 else f"{age / timedelta(minutes=1):.0f} min ago"
+    told = f"{old}: {counted(run.tally.divergences, 'divergence')} in {counted(run.tally.facts, 'fact')}"
+    if run.tally.divergences:
+        return Check("last check", "failed", told, f"chronofact check show {run.run_id}; docs/operations/check.md")
+    if age > CHECK_AGE_MAX:
+        return Check("last check", "skipped", told, "chronofact check run")
+    return Check("last check", "ok", told)

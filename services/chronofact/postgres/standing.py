@@ -1,0 +1,35 @@
+"""How far projections have come and which are asked, for a doctor's look."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
+
+
+class Standing:
+    """Looks once, over a connection of its own.
+
+    Raises:
+        Transient: Postgres is away.
+        Unfit: it refuses, or is not migrated.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+
+    def checkpoints(self, projection: str, topic_id: bytes) -> dict[int, int]:
+        """The next offset to apply of each partition that was ever claimed."""
+        named = {"projection": projection, "topic_id": UUID(bytes=topic_id)}
+        return dict(self._lines("checkpoints", named))
+
+    def routed(self) -> list[str]:
+        """The projections that reads go to."""
+        return [name for (name,) in self._lines("routed", {})]
+
+    def _lines(self, name: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        with failures_named(), connect(self._conninfo, "doctor", autocommit=True) as connection:
+            return connection.execute(script("doctor", name).filled(connection), named).fetchall()

@@ -1,0 +1,97 @@
+"""What the doctor makes of what it sees, and what the supervisor keeps for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from chronofact.cli.doctor import with_leavings
+from chronofact.cli.doctor_projection import lag_told, routes_told
+from chronofact.embedded.checks import Check
+from chronofact.embedded.errors import SettingRefusedError
+from chronofact.embedded.process import Command, KeptProcess
+from chronofact.embedded.stack import Addresses, Stack
+from chronofact.embedded.supervisor import SERVICES, Supervisor, service_addresses
+from tests.unit.test_embedded import eventually
+
+LEFT = {"left": 9, "code": 1, "last": "ParkingLimit: partition 3 at offset 60", "at_s": 1_000.0}
+LIMIT_LINE = """import sys
+print('{"level": "critical", "event": "failed", "code": "ParkingLimit", "message": "too many"}', file=sys.stderr)
+print("a library's farewell", file=sys.stderr)
+sys.exit(1)
+"""
+
+
+def test_a_service_that_leaves_again_and_again_is_not_well_even_when_it_is_just_ready() -> None:
+    check = with_leavings(Check("projector-2", "ok", "ready"), LEFT, 1_010.0)
+    assert check.state == "failed"
+    assert "left 9 times with code 1; last: ParkingLimit" in check.detail
+    assert check.remedy == "see docs/operations/parked.md"
+    away = with_leavings(Check("projector-2", "unreachable", "no answer", "chronofact up"), LEFT, 9_999.0)
+    assert (away.state, away.remedy) == ("unreachable", "chronofact up; see docs/operations/parked.md")
+
+
+def test_one_that_came_back_to_stay_is_well_and_its_leavings_are_told() -> None:
+    check = with_leavings(Check("writer", "ok", "ready"), {**LEFT, "last": ""}, 2_000.0)
+    assert (check.state, check.detail) == ("ok", "ready; left 9 times with code 1")
+    assert "left 1 time " in with_leavings(Check("writer", "ok", "ready"), {**LEFT, "left": 1}, 1_001.0).detail
+    assert with_leavings(Check("writer", "ok", "ready"), None, 0) == Check("writer", "ok", "ready")
+
+
+def test_a_partition_that_stands_still_is_no_lag_like_another() -> None:
+    assert lag_told({("p1", 0): (5, 10)}, {("p1", 0): (5, 20)}).state == "ok"
+    still = lag_told({("p1", 0): (0, 10), ("p1", 3): (60, 10)}, {("p1", 0): (0, 10), ("p1", 3): (61, 10)})
+    assert still.state == "failed"
+    assert still.detail == ("61 messages behind the log, growing; nothing was applied for 2 s in p1 partition 3")
+    assert lag_told({("p1", 0): (5, 10)}, {("p1", 0): (20_000, 20)}).state == "failed"
+    assert lag_told({("p1", 0): (1, 10)}, {("p1", 0): (0, 11)}).detail == "0 messages behind the log, falling"
+
+
+def test_a_projection_that_is_asked_and_not_fed_is_told() -> None:
+    assert routes_told(["p1"], "p1", is_stack=True).state == "ok"
+    found = routes_told(["p1"], "p2", is_stack=True)
+    assert found.state == "failed"
+    assert found.detail.startswith("tenants are routed to p1, the projectors here feed p2")
+    assert routes_told(["p1"], "p2", is_stack=False).state == "ok"
+
+
+def test_every_projector_has_an_address() -> None:
+    ports = {one.name: number for number, one in enumerate(SERVICES, 1)}
+    found = service_addresses(ports, SERVICES)
+    assert found["projectors"] == [found["projector"], f"http://127.0.0.1:{ports['projector-2']}"]
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path) -> Supervisor:
+    stack = Stack(tmp_path)
+    stack.folder.make()
+    stack.ports = {one.name: 1 for one in SERVICES}
+    return Supervisor(stack, Addresses(), {}, lambda _step: None)
+
+
+def launched(supervisor: Supervisor, folder: Path, code: str) -> None:
+    command = Command("child", [sys.executable, "-c", code], folder / "logs" / "child.log", {})
+    for unit in supervisor._units.values():
+        unit.launch = lambda: KeptProcess(command)
+
+
+def test_the_supervisor_keeps_what_a_service_said_at_its_end(supervisor: Supervisor, tmp_path: Path) -> None:
+    launched(supervisor, tmp_path, LIMIT_LINE)
+    unit = supervisor._units["projector"]
+    unit.start()
+    eventually(lambda: not unit.is_alive)
+    supervisor.tick()
+    kept = supervisor._stack.folder.read("services.json")["projector"]
+    assert (kept["left"], kept["code"], kept["last"]) == (1, 1, "ParkingLimit: too many")
+    supervisor.stop()
+
+
+def test_a_service_that_refuses_its_settings_ends_the_start_at_once(supervisor: Supervisor, tmp_path: Path) -> None:
+    launched(
+        supervisor, tmp_path, "import sys\nprint('chronofact: CHRONOFACT_X: no number', file=sys.stderr); sys.exit(2)"
+    )
+    with pytest.raises(SettingRefusedError, match="CHRONOFACT_X: no number"):
+        supervisor.start()
+    supervisor.stop()
