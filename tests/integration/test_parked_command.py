@@ -173,6 +173,27 @@ def test_what_can_not_be_done_names_the_remedy(stack: Stack) -> None:
         assert "Traceback" not in ran.stderr
 
 
+def test_many_are_dropped_by_one_command_and_what_waited_is_applied(stack: Stack) -> None:
+    assert stack.run("parked", "drop", "--all", "--reason", "no use").returncode == 2
+    told = stack.json("parked", "drop", "--code", "value_missing", "--reason", "garbage")
+    assert (told["dropped"], told["left"]) == (0, 6)
+    under = stack.run("parked", "release", "--code", "value_missing")
+    assert (under.returncode, under.stdout.strip()) == (0, "nothing is parked under value_missing")
+    code = stack.json("parked", "list")["messages"][0]["code"]
+    told = stack.json("parked", "drop", "--code", code, "--partition", str(ADA.partition), "--reason", "garbage")
+    assert told == {"dropped": 1, "released": 3, "left": 2}
+    assert stack.events_of(ADA) == 3
+    ran = stack.run("parked", "drop", "--all", "--yes", "--reason", "garbage")
+    assert (ran.returncode, "dropped 2 messages" in ran.stdout) == (0, True), ran
+    assert stack.places() == []
+    assert {one["reason"] for one in stack.json("parked", "list", "--dropped")["dropped"]} == {"garbage"}
+
+
+def test_a_place_where_nothing_is_parked_is_told_once(stack: Stack) -> None:
+    ran = stack.run("parked", "show", "11:999")
+    assert ran.stderr.splitlines() == ["11:999 is not parked", "chronofact parked list shows what is parked"]
+
+
 def test_the_doctor_points_at_what_is_parked(stack: Stack) -> None:
     checks = orjson.loads(stack.run("doctor", "--json").stdout)["checks"]
     (parked,) = [one for one in checks if one["name"] == "parked"]
