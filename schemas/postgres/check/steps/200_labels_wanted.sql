@@ -18,8 +18,8 @@ select
 from regime as r
 inner join standing as s on r.slice = s.slice
 where r.is_last and r.instants_max is null
-union
-select
+union all
+select distinct
     r.slice,
     r.fact_no,
     r.k,
@@ -27,4 +27,4 @@ select
 from regime as r
 inner join change as c on r.fact_no = c.fact_no
 inner join standing as s on r.slice = s.slice and c.version_no = s.no
-where r.instants_max is null and (r.k = c.event_seq or r.k < c.first_seq)
+where not r.is_last and r.instants_max is null and (r.k = c.event_seq or r.k < c.first_seq)
