@@ -1,0 +1,53 @@
+"""Every statement of docs/sql.md, executed as it stands there over the README's first example."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+
+from chronofact.domain.events import Succession
+from chronofact.domain.identity import DEVELOPMENT_TENANT, subject_id_of
+from tests.integration.reading import ScopedFact, world_on
+
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+ANA: Final = subject_id_of(DEVELOPMENT_TENANT, "ana")
+
+
+def answers(database: str) -> list[list[tuple[Any, ...]]]:
+    statements: list[Any] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    with psycopg.connect(database, autocommit=True) as connection:
+        return [connection.execute(one).fetchall() for one in statements]
+
+
+async def test_every_statement_answers_what_the_page_says(database: str) -> None:
+    async with world_on(database) as world:
+        fact = ScopedFact("ana", ("repo", "acme/web"))
+        world.tell(
+            fact.asserts("npm", "2026-01-12T00:00:00Z", succession=Succession.AUTOMATIC),
+            fact.asserts("pnpm", "2026-07-01T00:00:00Z", succession=Succession.AUTOMATIC),
+        )
+    which, june, before, current, timeline, events, checkpoints = answers(database)
+    assert [(*line[:4], str(line[4])) for line in which] == [
+        (DEVELOPMENT_TENANT, ANA, "repo", "acme/web", fact.id_text),
+    ]
+    assert [line[:2] for line in june] == [("value", "npm")]
+    assert before == [("unknown", "not_yet_known")]
+    assert [line[:2] for line in current] == [("value", "pnpm")]
+    assert {line[2] for line in timeline} == {None, "npm", "pnpm"}
+    assert [(line[0], line[1], line[3]["value"]) for line in events] == [
+        (1, "FactAsserted", "npm"),
+        (2, "FactAsserted", "pnpm"),
+    ]
+    assert {line[0] for line in checkpoints} == {"p1"}
+
+
+def test_the_ids_come_out_as_the_page_spells_them() -> None:
+    (line,) = re.findall(r"```sh\npython -c '(.*)'\n```", PAGE)
+    told = subprocess.run([sys.executable, "-c", line], check=True, capture_output=True, text=True).stdout
+    assert told.split() == [str(DEVELOPMENT_TENANT), str(ANA)]
+    assert all(one in PAGE for one in told.split())
