@@ -23,7 +23,8 @@ select
     j.confidence,
     coalesce(pg_temp.us(j.valid_from::timestamptz), pg_temp.neg()),
     coalesce(pg_temp.us(j.valid_to::timestamptz), pg_temp.pos()),
-    j.value::text,
+    -- json_to_record gives JSON's null, which is a value like others, as SQL's
+    case when e.event_type = 'FactAsserted' and e.is_derived then coalesce(j.value::text, 'null') end,
     j.source_id,
     j.source_hash,
     case when j.supersedes::text <> '[]' then j.supersedes end,
@@ -129,7 +130,7 @@ cross join lateral (
         '\x76657273696f6e00'::bytea || convert_to(concat(
             '{"fact_id":"', replace(e.fact_id::text, '-', ''), '","source_hash":"', j.source_hash, '","source_id":',
             to_json(j.source_id), ',"valid_from":', coalesce(to_json(j.valid_from)::text, 'null'), ',"valid_to":',
-            coalesce(to_json(j.valid_to)::text, 'null'), ',"value":', j.value, '}'
+            coalesce(to_json(j.valid_to)::text, 'null'), ',"value":', coalesce(j.value::text, 'null'), '}'
         ), 'UTF8')
     ) end as digest
     offset 0
