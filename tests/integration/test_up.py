@@ -173,9 +173,11 @@ def test_sigterm_in_the_middle_of_the_start_leaves_nothing_running(stack_folder:
 def test_detached_it_runs_on_until_down(stack_folder: Path) -> None:
     folder = stack_folder / "data"
     base = choose_ports(["writer"], {})["writer"]
-    done = chronofact("up", "--data", folder, "--detach", "--json", "--port-base", str(base))
+    done = chronofact("up", "--data", folder, "--detach", "--port-base", str(base))
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    steps = [line.split("s  ", 1)[1] for line in done.stderr.splitlines()]
+    assert {"Kafka is ready", "Postgres is ready", "writer is ready", "reader is ready"} <= set(steps)
+    found = json.loads((folder / "stack.json").read_text())
     assert found["writer"] == f"http://127.0.0.1:{base}"
     assert found["kafka"] == f"127.0.0.1:{base + 4}"
     stopped = chronofact("down", "--data", folder, "--json")

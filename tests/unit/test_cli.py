@@ -232,6 +232,30 @@ def test_the_stack_of_this_folder_answers_where_nothing_says_otherwise(
     assert len(reader.asked) == 1
 
 
+def test_where_nothing_runs_and_nothing_is_named_the_remedy_is_to_start_a_stack(
+    chronofact: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setattr("chronofact.client.shells.READER", nowhere)
+    monkeypatch.setattr("chronofact.cli.options.configured", lambda: {"reader": nowhere})
+    assert chronofact("resolve", "ana", "package_manager") == 3
+    assert chronofact.err.startswith("no stack runs in .chronofact, and")
+    assert "start one: chronofact up" in chronofact.err
+    assert chronofact("resolve", "ana", "package_manager", "--reader", "http://127.0.0.1:1") == 3
+    assert "no stack runs" not in chronofact.err
+
+
+def test_a_doctor_who_finds_nothing_running_ends_with_3(
+    chronofact: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert chronofact("doctor") == 3
+    assert "chronofact up" in chronofact.out
+
+
 @pytest.mark.parametrize(("content", "code", "said"), [(None, 3, "no stack runs"), ("{", 1, "can't be read")])
 def test_a_folder_that_holds_no_addresses(
     chronofact: Command, tmp_path: Path, content: str | None, code: int, said: str

@@ -42,7 +42,7 @@ def doctor(
 ) -> None:
     """Look at all that a stack needs, on this machine and of the servers and services; say what helps.
 
-    Ends with 1 when a check failed and with 3 when a service can't be reached.
+    Ends with 1 when a check failed and with 3 when a service can't be reached, or nothing runs.
 
     Without --data and CHRONOFACT_* it looks at the stack in ./.chronofact, if one runs there.
     """
@@ -51,11 +51,12 @@ def doctor(
         print(json.dumps({"checks": [_told(check) for check in checks]}))
     else:
         _show(checks)
-    states = {check.state for check in checks}
+    states = [check.state for check in checks]
+    is_up = all(check.name != "stack" for check in checks)
+    if "failed" in states and not (is_up and "unreachable" in states):
+        raise typer.Exit(ExitCode.FAILED)
     if "unreachable" in states:
         raise typer.Exit(ExitCode.UNREACHABLE)
-    if "failed" in states:
-        raise typer.Exit(ExitCode.FAILED)
 
 
 def _checks(data: Path | None) -> Iterator[Check]:
@@ -72,16 +73,15 @@ def _checks(data: Path | None) -> Iterator[Check]:
         return
     if not addresses:
         nothing = f"nothing runs in {folder.path}"
-        state = "skipped" if data is None else "unreachable"
-        yield Check("stack", state, nothing, f"chronofact up --data {folder.path}")
+        yield Check("stack", "unreachable", nothing, f"chronofact up{f' --data {folder.path}' if data else ''}")
         return
     if "pid" in addresses and not folder.is_taken():
         gone = f"process {addresses['pid']}, which ran the stack in {folder.path}, has left without stopping it"
         yield Check("stack", "unreachable", gone, f"chronofact up --data {folder.path}; its data are kept")
-    yield _kafka(addresses.get("kafka"), settings)
-    yield _postgres(addresses.get("postgres"))
-    yield from projection_checks(_surroundings(addresses, settings))
     left = folder.read("services.json") if folder.is_taken() else {}
+    yield with_leavings(_kafka(addresses.get("kafka"), settings), left.get("kafka"), time.time())
+    yield with_leavings(_postgres(addresses.get("postgres")), left.get("postgres"), time.time())
+    yield from projection_checks(_surroundings(addresses, settings))
     for name, address in _services(addresses):
         yield with_leavings(_service(name, address), left.get(name), time.time())
 

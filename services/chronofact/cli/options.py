@@ -127,6 +127,14 @@ def of_stack(data: Path) -> dict[str, str]:
     return found
 
 
+def _is_nothing_here(address: str) -> bool:
+    """Whether an address was tried only because nothing names another and no stack runs here."""
+    from chronofact.client.shells import READER, WRITER
+
+    is_default = any(address.startswith(one) for one in (READER, WRITER))
+    return is_default and not (HERE / "stack.json").exists() and not any(name in os.environ for name in _ELSEWHERE)
+
+
 def _found_or_configured() -> dict[str, str]:
     """The stack of ./.chronofact answers when one runs there and nothing says otherwise."""
     if (HERE / "stack.json").exists() and not any(name in os.environ for name in _ELSEWHERE):
@@ -199,7 +207,14 @@ def failures_told() -> Iterator[None]:
 
     try:
         yield
-    except (Unreachable, Busy) as error:
+    except Unreachable as error:
+        remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
+        told = str(error)
+        if _is_nothing_here(error.address):
+            told = f"no stack runs in {HERE}, and {told}"
+            remedy = "start one: chronofact up --detach; --data names the folder of another one"
+        raise Failure(told, code=ExitCode.UNREACHABLE, remedy=remedy) from None
+    except Busy as error:
         remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
         raise Failure(str(error), code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Refused as error:

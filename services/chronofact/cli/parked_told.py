@@ -9,6 +9,7 @@ import orjson
 from rich import box
 from rich.table import Table
 
+from chronofact.cli.counted import counted
 from chronofact.cli.render import when
 from chronofact.contracts.codec import decode_event
 from chronofact.contracts.error_codes import CODES, remedy_of
@@ -127,7 +128,7 @@ def message_table(one: Parked, content: dict[str, Any]) -> Table:
         ("key", key or "none"),
         ("waiting behind it", one.behind),
         ("appended", when(one.appended_at)),
-        ("parked", f"{when(one.parked_at)}; tried {one.attempts} times, last {when(one.tried_at)}"),
+        ("parked", f"{when(one.parked_at)}; tried {counted(one.attempts, 'time')}, last {when(one.tried_at)}"),
         ("size", f"{one.size_bytes or 0} bytes"),
         ("says", said),
     ]

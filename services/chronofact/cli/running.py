@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -169,10 +169,12 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
 
 def detach(data: Path, port_base: int | None, *, as_json: bool) -> None:
     """Start `up` in a session of its own and wait until it is ready."""
-    _tell(_detached(data, port_base), as_json=as_json)
+    with _progress(as_json=as_json) as report:
+        found = _detached(data, port_base, report)
+    _tell(found, as_json=as_json)
 
 
-def _detached(data: Path, port_base: int | None) -> dict[str, Any]:
+def _detached(data: Path, port_base: int | None, report: Report) -> dict[str, Any]:
     folder = DataFolder(data)
     with _failures_named():
         folder.make()
@@ -180,20 +182,41 @@ def _detached(data: Path, port_base: int | None) -> dict[str, Any]:
     if port_base is not None:
         line += ["--port-base", str(port_base)]
     output = folder.logs / "detached.log"
+    relay = _relayed(folder.logs / "up.log", report)
     with output.open("wb") as log:
         child = subprocess.Popen(  # noqa: S603 - this very command
             line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
     try:
         while folder.read("stack.json").get("pid") != child.pid:
+            relay()
             if child.poll() is not None:
                 raise Failure(output.read_text().strip(), code=_code(child.returncode))
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
         child.terminate()
         raise
+    relay()
     child.returncode = 0  # it goes on without us, which is what was asked for
     return folder.read("stack.json")
+
+
+def _relayed(log: Path, report: Report) -> Callable[[], None]:
+    """Tells on each call what the other process has added to its log of steps."""
+    told_bytes = log.stat().st_size if log.exists() else 0
+
+    def relay() -> None:
+        nonlocal told_bytes
+        if not log.exists():
+            return
+        with log.open("rb") as steps:
+            steps.seek(told_bytes)
+            whole, newline, _ = steps.read().rpartition(b"\n")
+        told_bytes += len(whole) + len(newline)
+        for line in whole.decode(errors="replace").splitlines():
+            report(line.partition(" ")[2])
+
+    return relay
 
 
 def _code(returned: int) -> ExitCode:
