@@ -1,6 +1,6 @@
 -- Plain facts: of one event, which asserts an ACTIVE version of a single-valued fact and supersedes nothing. No rule of
--- covering, decisions or groups can speak of such a fact; all there is to say of it (semantics §3-§5) is "not yet valid",
--- then its value, then "ended". Whose lines in every table are just that is done with here; every other fact goes
+-- covering, decisions or groups can speak of such a fact; all there is to say of it (semantics §3-§5) is "not yet
+-- valid", then its value, then "ended". Whose lines in every table are just that is done with here; every other fact goes
 -- through all the steps behind, which name what is wrong. Events, and what hangs on an event, are compared for all.
 with candidate as materialized (
     select
@@ -60,7 +60,8 @@ asserted as (
 line as (
     select
         c.fact_no,
-        2 + case when c.start > pg_temp.neg() then 1 else 0 end + case when c.stop < pg_temp.pos() then 4 else 0 end as parts,
+        2 + case when c.start > pg_temp.neg() then 1 else 0 end
+        + case when c.stop < pg_temp.pos() then 4 else 0 end as parts,
         case
             when o.lane <> 0 or o.event_seq <> 1 or pg_temp.us(o.known_from) <> c.at then 8
             when
