@@ -202,7 +202,7 @@ def test_over_http_and_on_the_command_line(kafka: str, topic_name: str, filled: 
         env={**environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     with psycopg.connect(filled) as connection:
-        names = dict(connection.execute("select fact_id::text, fact_key from p1.fact").fetchall())
+        names: dict[str, str] = dict(connection.execute("select fact_id::text, fact_key from p1.fact").fetchall())
     for one in run["found"]:
         assert any(shown.startswith(f"fact {one['fact_id']}: {names[one['fact_id']]} of ") for shown in told)
 

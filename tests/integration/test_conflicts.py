@@ -78,8 +78,8 @@ async def test_the_oldest_conflict_comes_first_with_both_sides_and_the_command(w
         "decided_at": None,
     }
     left, right = sides(first)
-    command = f"chronofact conflicts settle --fact {first['fact']['fact_id']} --left {left} --right {right} --keep"
-    assert first["settle_command"].startswith(command)
+    command = f"chronofact conflicts settle --fact {first['fact']['fact_id']} --left {left} --right {right}"
+    assert first["settle_command"] == command
     assert await world.pages("/v1/conflicts", "conflicts", limit=2) == [
         {**one, "age_s": pytest.approx(one["age_s"], abs=30)} for one in found
     ]

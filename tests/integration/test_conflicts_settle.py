@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -136,14 +138,10 @@ def test_a_conflict_is_listed_with_its_command_and_that_command_settles_it(servi
     for shown in ("Paris", "Rome", "letter of Paris", "chronofact conflicts settle --fact"):
         assert shown in listed.stdout
     edge = pair_of(client, "ada")
-    words = (
-        edge["settle_command"]
-        .replace("left|right|neither", "left")
-        .replace("WHY", "asked")
-        .replace("WHO", "ada")
-        .split()
-    )
-    settled = services.chronofact(*words[1:], "--json")
+    assert edge["settle_command"] in listed.stdout.splitlines()
+    assert shlex.split(edge["settle_command"], comments=True) == re.findall(r"[\w-]+", edge["settle_command"])
+    words = edge["settle_command"].split()
+    settled = services.chronofact(*words[1:], "--keep", "left", "--reason", "asked", "--by", "ada", "--json")
     assert settled.returncode == 0, settled.stderr
     told = orjson.loads(settled.stdout)
     assert told["answer"]["value"] == edge["left"]["value"]
@@ -163,7 +161,8 @@ def test_a_conflict_is_listed_with_its_command_and_that_command_settles_it(servi
 def test_who_sits_at_a_terminal_sees_both_sides_and_is_asked(services: Services, client: Client) -> None:
     quarrel(client, "bob", "Oslo", "Bergen")
     seen = services.at_terminal("x\nr\n", "conflicts", "settle", "bob", "lives_in")
-    for shown in ("Oslo", "Bergen", "keep (l)eft, (r)ight, (n)either, or (s)kip", "answer"):
+    said = "'x' is none of them: type l for the first, r for the second, n or s"
+    for shown in ("Oslo", "Bergen", "keep (l)eft, (r)ight, (n)either, or (s)kip", said, "answer"):
         assert shown in seen
     found = client.resolve("bob", "lives_in")
     assert isinstance(found, Value)
@@ -174,6 +173,12 @@ def test_what_is_skipped_stays_as_it_is(services: Services, client: Client) -> N
     quarrel(client, "sam", "Oslo", "Bergen")
     services.at_terminal("s\n", "conflicts", "settle", "sam", "lives_in")
     assert pair_of(client, "sam")["relation"] == "OPEN"
+
+
+def test_of_several_conflicts_each_is_numbered(services: Services, client: Client) -> None:
+    quarrel(client, "tom", "Oslo", "Bergen", "Bodø")
+    seen = services.at_terminal("s\ns\ns\n", "conflicts", "settle", "tom", "lives_in")
+    assert [f"{number} of 3\n" in seen for number in (1, 2, 3)] == [True] * 3
 
 
 def test_one_version_is_kept_against_all_others(services: Services, client: Client) -> None:

@@ -69,6 +69,8 @@ def listed(
         body = client.get("/v1/conflicts", given(subject=subject, key=key, relation=named, limit=limit))
     found = body["conflicts"]
     show(body, lambda: conflicts_told(found, commands=True) if found else "no conflicts", json=json)
+    if found and not json:
+        print("settle asks which to keep; or say --keep left, right or neither, with --reason and --by")
 
 
 def settle(

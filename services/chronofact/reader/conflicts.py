@@ -114,9 +114,8 @@ def settle_body(subject: str, fact: Body, left: str, right: str) -> Body:
 
 
 def settle_command(fact_id: str, left: str, right: str) -> str:
-    """The same on the command line; ids alone, so that no text of a caller's gets into a shell."""
-    keep = "--keep left|right|neither --reason WHY --by WHO"
-    return f"chronofact conflicts settle --fact {fact_id} --left {left} --right {right} {keep}"
+    """The same on the command line, which asks what to keep; ids alone: nothing in it means anything to a shell."""
+    return f"chronofact conflicts settle --fact {fact_id} --left {left} --right {right}"
 
 
 def _side_body(side: Side) -> Body:
