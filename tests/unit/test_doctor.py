@@ -30,7 +30,7 @@ def test_a_service_that_leaves_again_and_again_is_not_well_even_when_it_is_just_
     assert "left 9 times with code 1; last: ParkingLimit" in check.detail
     assert check.remedy == "see docs/operations/parked.md"
     away = with_leavings(Check("projector-2", "unreachable", "no answer", "chronofact up"), LEFT, 9_999.0)
-    assert (away.state, away.remedy) == ("unreachable", "chronofact up; see docs/operations/parked.md")
+    assert (away.state, away.remedy) == ("unreachable", "the stack starts it again; see docs/operations/parked.md")
 
 
 def test_one_that_came_back_to_stay_is_well_and_its_leavings_are_told() -> None:

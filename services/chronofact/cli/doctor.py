@@ -119,7 +119,8 @@ def with_leavings(check: Check, left: dict[str, Any] | None, now_s: float) -> Ch
     if check.state == "ok" and not is_again:
         return replace(check, detail=told)
     helps = "docs/operations/parked.md" if "ParkingLimit" in left["last"] else f"logs/{check.name}.log"
-    remedy = f"{check.remedy}; see {helps}" if check.remedy else f"see {helps}"
+    remedies = {"unreachable": "the stack starts it again; ", "failed": f"{check.remedy}; " if check.remedy else ""}
+    remedy = f"{remedies.get(check.state, '')}see {helps}"
     return replace(check, detail=told, remedy=remedy, state="failed" if check.state == "ok" else check.state)
 
 
