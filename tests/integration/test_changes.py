@@ -351,12 +351,16 @@ async def test_the_command_follows_and_says_where_to_go_on(world: World, reader:
     world.tell(fact.asserts("vim"), fact.asserts("emacs"))
     options = ["--reader", reader.url.removesuffix("/v1/changes"), "--subject", "ada", "--after"]
 
-    async def run(*arguments: str) -> tuple[int, str]:
+    async def run(*arguments: str) -> tuple[str, str]:
         told = await asyncio.to_thread(lambda: CliRunner().invoke(app, arguments))
-        return told.exit_code, told.output
+        assert told.exit_code == 0, told.output
+        return told.stderr, told.stdout
 
-    code, told = await run("changes", *options, start, "--limit", "2")
-    assert code == 0, told
+    on, _ = await run("changes", *options, start, "--limit", "1")
+    after = on.split()[-1]
+    _, told = await run("changes", *options, after, "--limit", "1", "--json")
+    assert orjson.loads(told)["event_seq"] == 2
+    _, told = await run("changes", *options, start, "--limit", "2")
     assert "editor of ada in user:self" in told
     assert "in conflict: emacs or vim?" in told
     _, told = await run("changes", *options, start, "--limit", "1", "--json")
