@@ -57,6 +57,23 @@ def change(database: str, statement: str) -> None:
         assert connection.execute(statement).rowcount > 0
 
 
+def test_a_check_by_whomever_is_the_last_finished_one(kafka: str, topic_name: str, filled: str) -> None:
+    store = CheckStore(filled)
+    assert store.last_finished() is None
+    outcome, _ = checked(kafka, topic_name, filled, with_log=False)
+    for projection in (None, "p1"):
+        found = store.last_finished(projection)
+        assert found is not None
+        assert (found.run_id, found.tally.divergences) == (outcome.run_id, 0)
+    assert store.last_finished("p2") is None
+    with ReconcilerProcess(kafka, topic_name, filled) as service:
+        service.await_readyz()
+        deadline = time.monotonic() + 10
+        while "last_check_finished_seconds 1." not in httpx.get(f"http://127.0.0.1:{service.port}/metrics").text:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
 def test_what_is_right_has_no_divergence_and_is_under_the_constraint(kafka: str, topic_name: str, filled: str) -> None:
     outcome, found = checked(kafka, topic_name, filled)
     assert found == []
