@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chronofact.domain.canonical import canonical
-from chronofact.reader.prompt import inert, line, quoted, scope_told, short
+from chronofact.domain.inert import inert, quoted
+from chronofact.reader.prompt import line, scope_told, short
 
 NASTY = "\n\r\t\v\f\x00\x1b\x1c\x7f\x85\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\ufeff\U000e0041\U0001f600é"
 texts = st.text(st.characters(codec="utf-8"), max_size=40) | st.text(st.sampled_from(NASTY + 'ab"\\-:() '), max_size=40)

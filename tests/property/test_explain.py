@@ -78,7 +78,9 @@ def test_every_version_stands_as_the_oracle_says(profile: str) -> None:
         assert {one.version_id: one.stands for one in told.versions} == expected, case
         assert told.counts == {kind: list(expected.values()).count(kind) for kind in {*expected.values()}}, case
         assert [one.version_id for one in told.versions if one.is_pending_review] == [
-            one.version_id for one in told.versions if one.version_id in pending_review(known, state.versions)
+            one.version_id
+            for one in told.versions
+            if one.version_id in pending_review(known, state.versions, state.decisions)
         ], case
         assert sorted(v for v, one in expected.items() if one is Stands.ELIGIBLE) == eligible_at(state, at), case
 
@@ -146,11 +148,8 @@ def test_decisions_ends_and_revocations_that_are_named_are_those_that_count(prof
             assert {*one.kept_by} == kept, case
             revocations = {e.event_id for e in known if isinstance(e, ORevoke) and e.version == one.version_id}
             assert {*one.revoked_by} == revocations, case
-            until = {Stands.ENDED: at, Stands.NEVER_HOLDS: version.valid_from}.get(one.stands, version.end)
             said = [e for e in known if isinstance(e, OEnd) and e.version == one.version_id]
-            ends = {
-                e.event_id for e in said if e.event_id in counting and until is not None and e.effective_at <= until
-            }
+            ends = {e.event_id for e in said if e.event_id in counting and e.effective_at == version.end}
             assert {*one.ended_by} == ends, case
 
 
@@ -274,3 +273,23 @@ def test_what_is_named_as_dangling_is_what_dangles(profile: str) -> None:
 
 def kind(told: Explanation, event_id: bytes) -> str:
     return type(told.log[event_id].event.what).__name__
+
+
+@profiles
+def test_what_is_ignored_decides_nothing_and_without_it_the_answer_is_the_same(profile: str) -> None:
+    """An assertion is exempt: it decides by what it claims, while an edge that it states may have no effect then."""
+    ignored = 0
+    for case, events, at, as_of in cases(profile, size=14):
+        told = explain(events, valid_at=at, system_as_of=as_of)
+        known = [one.event for one in told.log.values() if as_of is None or one.event.recorded_at <= as_of]
+        expected = spelled(explain(known, valid_at=at, system_as_of=None).answer)
+        for one in told.ignored:
+            if kind(told, one.event_id) == "FactAsserted":
+                continue
+            ignored += 1
+            why = f"{case}\n{kind(told, one.event_id)} {short_id(one.event_id)} {one.why}"
+            assert one.event_id not in told.decided_by, why
+            fewer = [event for event in known if event.event_id != one.event_id]
+            if fewer:
+                assert spelled(explain(fewer, valid_at=at, system_as_of=None).answer) == expected, why
+    assert ignored

@@ -64,7 +64,8 @@ def explain(
     versions = tuple(teller.stood(version, standings[version]) for version in chosen[:versions_max])
     ignored = ignored_by([one.event for one in known], teller.moment)
     places = {one.event.event_id: one for one in log}
-    deciding = sorted(_deciding(answer, versions), key=lambda event_id: places[event_id].event_seq)
+    unheard = {one.event_id for one in ignored if not isinstance(places[one.event_id].event.what, FactAsserted)}
+    deciding = sorted(_deciding(answer, versions) - unheard, key=lambda event_id: places[event_id].event_seq)
     return Explanation(
         valid_at,
         answer,
@@ -103,7 +104,7 @@ class _Teller:
                 case _:
                     pass
         self.moment = Moment(standing, instant)
-        self._reviewed = _pending_review(standing.relations)
+        self._reviewed = _pending_review(standing)
         self._duplicates = _duplicates(standing.relations)
         self._ways: dict[Version, dict[Version, tuple[Version, bytes]]] = {}
         pairs = () if standing.relations is None else standing.relations.pairs.values()
@@ -138,7 +139,7 @@ class _Teller:
             "cancelled": [one.id for one in moment.cancelled(version)] if holds else [],
             "excluded_by": [pair.event_id for pair in moment.excluding(version)] if holds else [],
             "kept_by": [pair.event_id for pair in version.pairs if pair.counts and pair.keep is version],
-            "ended_by": self._ends(version, stands),
+            "ended_by": self._ends(version),
             "revoked_by": self._naming[FactRevoked].get(version.id, []),
             "merged_by": self._merging(version) if holds else [],
         }
@@ -163,15 +164,10 @@ class _Teller:
         event_id = None if edge is None else self._verdicts.get(edge, edge.event_id)
         return EdgeSaid(event_id, None if edge is None else edge.mode, _bound(start), _bound(end), tie.named.id)
 
-    def _ends(self, version: Version, stands: Stands) -> list[bytes]:
-        """The ends that count: those that have come, else those that give its end."""
-        counting = {one: at for one, at in version.endings.items() if one not in self.standing.taken_back}
-        until = version.end
-        if stands is Stands.ENDED:
-            until = self.moment.instant
-        elif stands is Stands.NEVER_HOLDS:
-            until = version.start
-        return sorted((one for one, at in counting.items() if at <= until), key=lambda one: (counting[one], one))
+    def _ends(self, version: Version) -> list[bytes]:
+        """The ends that give its end."""
+        taken_back = self.standing.taken_back
+        return sorted(one for one, at in version.endings.items() if at == version.end and one not in taken_back)
 
     def _merging(self, version: Version) -> list[bytes]:
         """The verdicts on a shortest way to the survivor that it is merged into."""
@@ -266,10 +262,17 @@ def _duplicates(relations: Relations | None) -> dict[Version, list[tuple[Version
     return found
 
 
-def _pending_review(relations: Relations | None) -> set[Version]:
-    """Of each pair that contradicts the one of lower confidence; none is lowest, ties: the higher id."""
-    contradicting = [] if relations is None else [relations.pairs[key] for key in relations.contradictions()]
+def _pending_review(standing: Standing) -> set[Version]:
+    """Of each pair that contradicts, and that no decision settles, the one of lower confidence; ties: the higher id."""
+    relations = standing.relations
+    keys = [] if relations is None else [key for key in relations.contradictions() if not _is_decided(standing, key)]
+    contradicting = [] if relations is None else [relations.pairs[key] for key in keys]
     return {max((relation.left, relation.right), key=_doubt) for relation in contradicting}
+
+
+def _is_decided(standing: Standing, key: tuple[bytes, bytes]) -> bool:
+    pair = standing.pairs.get(key)
+    return pair is not None and pair.counts
 
 
 def _doubt(version: Version) -> tuple[bool, float, bytes]:

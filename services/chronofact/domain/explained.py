@@ -35,6 +35,8 @@ class Why(StrEnum):
     """A decision of the same pair that counts more."""
     EARLIER_END = "earlier_end"
     """Another end comes before this one."""
+    OWN_END = "own_end"
+    """The version's own ``valid_to`` comes first."""
     VERSION_UNKNOWN = "version_unknown"
     """Nobody has asserted a version that it names: a dangling edge, a decision before its versions."""
     TO_ITSELF = "to_itself"
@@ -43,7 +45,7 @@ class Why(StrEnum):
     NOT_ADMITTED = "not_admitted"
     """A proposal's own edge; the version is active by another assertion."""
     COVERS_NOTHING = "covers_nothing"
-    """The newer version was taken back or never holds, so that it covers nothing itself."""
+    """The newer version was taken back or never holds, and nothing that covers reaches over it."""
     OTHER_TIME = "other_time"
     """It has effect at other instants."""
     NO_TIME = "no_time"
@@ -123,7 +125,7 @@ class Stood:
     kept_by: tuple[bytes, ...]
     """Decisions that keep it against another version."""
     ended_by: tuple[bytes, ...]
-    """The ends that count; none where its own ``valid_to`` is the end."""
+    """The ends that give its end; none where its own ``valid_to`` comes first."""
     revoked_by: tuple[bytes, ...]
     merged_by: tuple[bytes, ...]
     """The verdicts that lead from it to the survivor."""

@@ -20,12 +20,12 @@ from chronofact.domain.explained import Ignored, Why
 from chronofact.domain.spans import NEG, POS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from chronofact.domain.edges import Edge
     from chronofact.domain.events import Event
     from chronofact.domain.moment import Moment
-    from chronofact.domain.standing import Version
+    from chronofact.domain.standing import Pair, Version
 
 
 def ignored_by(events: Sequence[Event], moment: Moment) -> list[Ignored]:
@@ -35,13 +35,19 @@ def ignored_by(events: Sequence[Event], moment: Moment) -> list[Ignored]:
 
 
 class _Looking:
-    def __init__(self, events: Iterable[Event], moment: Moment) -> None:
+    def __init__(self, events: Sequence[Event], moment: Moment) -> None:
         self._moment = moment
         self._standing = moment.standing
         self._taken_back: dict[bytes, bytes] = {}
         for event in events:
             if isinstance(event.what, FactRevoked) and event.what.event_id is not None:
                 self._taken_back.setdefault(event.what.event_id, event.event_id)
+        self._verdicts: dict[tuple[bytes, bytes], set[bytes]] = {}
+        for event in events:
+            if isinstance(event.what, RelationDeclared):
+                ids = (event.what.left_version_id, event.what.right_version_id)
+                if event.what.relation is not Verdict.SUPERSEDES or event.what.newer_version_id in ids:
+                    self._verdicts.setdefault((min(ids), max(ids)), set()).add(event.event_id)
         self._said: dict[bytes, list[Edge]] = {}
         for version in self._standing.by_id.values():
             for edge in version.outs:
@@ -83,11 +89,13 @@ class _Looking:
             yield Ignored(event_id, Why.NEVER_ACTIVE, ids)
         elif not edge.counts:
             yield Ignored(event_id, Why.NOT_ADMITTED, ids)
+        elif self._moment.replaces_automatic(edge):
+            return
         elif start >= end:
             yield Ignored(event_id, Why.NO_TIME, ids)
         elif not self._moment.is_within((start, end)):
             yield Ignored(event_id, Why.OTHER_TIME, ids, during=_bounds(start, end))
-        elif not new.capable:
+        elif not new.capable and not self._moment.is_passing_on(new):
             yield Ignored(event_id, Why.COVERS_NOTHING, ids)
 
     def _end(self, event_id: bytes, said: FactEnded) -> Iterator[Ignored]:
@@ -98,7 +106,8 @@ class _Looking:
             yield Ignored(event_id, Why.VERSION_UNKNOWN, (version.id,))
         elif said.effective_at > version.end:
             counting = (one for one, at in version.endings.items() if at == version.end and one not in self._taken_back)
-            yield Ignored(event_id, Why.EARLIER_END, (version.id,), next(counting, None))
+            by = next(counting, None)
+            yield Ignored(event_id, Why.OWN_END if by is None else Why.EARLIER_END, (version.id,), by)
 
     def _unknown(self, event_id: bytes, version_id: bytes) -> Iterator[Ignored]:
         if not self._standing.version(version_id).no:
@@ -117,18 +126,27 @@ class _Looking:
         if pair is None:
             yield Ignored(event_id, Why.TO_ITSELF if ids[0] == ids[1] else Why.KEEP_NOT_IN_PAIR, ids)
             return
-        common = pair.overlap()
         if event_id in self._taken_back:
             yield Ignored(event_id, Why.TAKEN_BACK, ids, self._taken_back[event_id])
         elif pair.event_id != event_id:
             yield Ignored(event_id, Why.OVERRIDDEN, ids, pair.event_id)
         elif not (pair.left.no and pair.right.no):
             yield Ignored(event_id, Why.VERSION_UNKNOWN, ids)
-        elif not (pair.excludes(pair.left) or pair.excludes(pair.right)):
+        elif not any(one != event_id and one not in self._taken_back for one in pair.said):
+            yield from self._lone_decision(event_id, pair)
+
+    def _lone_decision(self, event_id: bytes, pair: Pair) -> Iterator[Ignored]:
+        """One that counts and takes the place of no other: it excludes, or stops a supersession at any instant."""
+        ids, common, kept = (pair.left.id, pair.right.id), pair.overlap(), pair.keep
+        if not (pair.excludes(pair.left) or pair.excludes(pair.right)):
             yield Ignored(event_id, Why.NOT_ACTIVE, ids)
+        elif (common and self._moment.is_within(common[0])) or (
+            kept is not None and self._moment.reaches(pair.other(kept), kept)
+        ):
+            return
         elif not common:
             yield Ignored(event_id, Why.NO_TIME, ids)
-        elif not self._moment.is_within(common[0]):
+        else:
             yield Ignored(event_id, Why.OTHER_TIME, ids, during=_bounds(*common[0]))
 
     def _verdict(self, event_id: bytes, said: RelationDeclared) -> Iterator[Ignored]:
@@ -141,17 +159,26 @@ class _Looking:
             yield Ignored(event_id, Why.NEWER_NOT_IN_PAIR, ids)
         elif relation.event_id != event_id:
             yield Ignored(event_id, Why.OVERRIDDEN, ids, relation.event_id)
+        elif len(self._verdicts[min(ids), max(ids)]) > 1:
+            return
         elif said.newer_version_id is not None and said.relation is Verdict.SUPERSEDES:
             yield from self._edge(event_id, relation.edges[said.newer_version_id])
         else:
-            yield from self._joined(event_id, relation.left, relation.right)
+            is_joined = said.relation is Verdict.NEAR_DUPLICATE and self._passes_on(relation.left, relation.right)
+            yield from self._joined(event_id, relation.left, relation.right, is_joined=is_joined)
 
-    def _joined(self, event_id: bytes, left: Version, right: Version) -> Iterator[Ignored]:
+    def _passes_on(self, left: Version, right: Version) -> bool:
+        """Whether a near duplicate that is not active may still join others, or pass on what supersedes it."""
+        if self._standing.is_single or len(left.group or ()) > 2:
+            return True
+        return any(version.ins or version.outs for version in (left, right) if not version.active)
+
+    def _joined(self, event_id: bytes, left: Version, right: Version, *, is_joined: bool) -> Iterator[Ignored]:
         if not (left.no and right.no):
             yield Ignored(event_id, Why.VERSION_UNKNOWN, (left.id, right.id))
         elif not (left.ever_active and right.ever_active):
             yield Ignored(event_id, Why.NEVER_ACTIVE, (left.id, right.id))
-        elif not (left.active and right.active):
+        elif not ((left.active and right.active) or is_joined):
             yield Ignored(event_id, Why.NOT_ACTIVE, (left.id, right.id))
 
 

@@ -65,6 +65,7 @@ class Moment:
         self._autos = [version for version in autos if self.is_within(automatic_effect(version))]
         self._auto_starts = [version.start for version in self._autos]
         self._stated: dict[Version, frozenset[Version]] = {}
+        self._passing: dict[Version, bool] = {}
 
     def is_within(self, span: tuple[int, int]) -> bool:
         """Whether the instant lies in ``[start, end)``."""
@@ -99,6 +100,40 @@ class Moment:
         if knot is None:
             return []
         return sorted((new for new, olds in self._weigh(knot)[1].items() if version in olds), key=lambda one: one.no)
+
+    def reaches(self, source: Version, version: Version) -> bool:
+        """Whether edges with effect lead from one to the other, stated or not."""
+        return source in self._seen_above(version, until=source)
+
+    def is_passing_on(self, version: Version) -> bool:
+        """Whether one that can cover reaches it; asked of many, each is walked over once."""
+        if version not in self._passing:
+            seen = self._seen_above(version, until=None)
+            passes = any(one.capable or self._passing.get(one, False) for one in seen if one is not version)
+            for one in {version} if passes else seen:
+                self._passing[one] = passes
+        return self._passing[version]
+
+    def _seen_above(self, version: Version, *, until: Version | None) -> set[Version]:
+        """All from which edges lead to it, up to the one looked for, or the first that tells whether it passes on."""
+        seen, waiting = {version}, deque([version])
+        while waiting:
+            for tie in self.ties(waiting.popleft()):
+                source = tie.source
+                if source in seen:
+                    continue
+                seen.add(source)
+                if source is until or (until is None and (source.capable or self._passing.get(source, False))):
+                    return seen
+                if until is not None or source not in self._passing:
+                    waiting.append(source)
+        return seen
+
+    def replaces_automatic(self, edge: Edge) -> bool:
+        """Whether an automatic edge has no effect now because this one was stated in its place."""
+        source = edge.src
+        is_automatic = self.standing.is_single and source.active and source.automatic
+        return is_automatic and edge.dst.start < source.start and self.is_within(automatic_effect(source))
 
     def ties(self, at: Version) -> Iterator[Tie]:
         """The edges into it, stated ones first, then automatic ones, nearest start first."""

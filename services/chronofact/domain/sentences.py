@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
 from chronofact.domain.events import ConflictResolved, FactEnded, FactRevoked, FactSuperseded, Mode, RelationDeclared
 from chronofact.domain.explained import Stands, Why
+from chronofact.domain.inert import cited, inert, named
 from chronofact.domain.interval import datetime_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, Values
 
@@ -34,10 +36,12 @@ _REASONS: Final = {
     "revoked": "what was said was taken back",
     "proposed_only": "what was said was proposed and never admitted, or merged into something that does not hold",
 }
+_NO_VERSION: Final = "what had been said speaks only of versions that nobody had asserted"
 _WHYS: Final = {
     Why.TAKEN_BACK: "it was taken back",
     Why.OVERRIDDEN: "another one on the same two versions counts more",
     Why.EARLIER_END: "an earlier end counts",
+    Why.OWN_END: "its own valid_to comes first",
     Why.VERSION_UNKNOWN: "it names a version that nobody has asserted",
     Why.TO_ITSELF: "it names one version twice",
     Why.NEVER_ACTIVE: "it names a version that was never admitted",
@@ -100,8 +104,8 @@ def when(instant: int) -> str:
 
 
 def shortened(value: str) -> str:
-    """A value's canonical JSON as a sentence shows it: plain text without its quotes, cut where it is long."""
-    return _cut(value[1:-1] if value.startswith('"') and "\\" not in value else value)
+    """A value's canonical JSON as a sentence shows it: one plain word without its quotes, cut where it is long."""
+    return _word(json.loads(value)) if value.startswith('"') else inert(_cut(value))
 
 
 def sentences(explanation: Explanation, around: Around, *, name: Callable[[str], str] = shortened) -> list[str]:
@@ -140,7 +144,7 @@ class _Teller:
                 verb = "has held" if around.end is None else "holds"
                 verb = "has always held" if around.start is None and around.end is None else verb
                 value = self._value(self._of[version_id].said.value.decode())
-                source = _listed(list(map(_cut, sources)), len(sources))
+                source = _listed(list(map(_word, sources)), len(sources))
                 noun = "source" if len(sources) == 1 else "the sources"
                 return f"{value} {verb}{during}: it was said by {noun} {source}, and nothing supersedes it."
             case Values(version_ids):
@@ -152,16 +156,18 @@ class _Teller:
                 both = "both" if len(version_ids) == 2 else "all"
                 return f"It is not settled{during}: {self._names(version_ids)} {both} claim to hold; {why}."
             case Unknown(reason):
-                return f"Nothing is known to hold{during}: {_REASONS[reason]}."
+                why = _NO_VERSION if reason == "never_recorded" and self._explanation.log else _REASONS[reason]
+                return f"Nothing is known to hold{during}: {why}."
             case _:
                 assert_never(answer)
 
     def eligible(self) -> Iterator[str]:
         """What helps those that hold, or stands in the way of their use."""
         holding = [one for one in self._explanation.versions if one.stands is Stands.ELIGIBLE]
+        unheard = {one.event_id for one in self._explanation.ignored}
         for one in holding[:VERSIONS_TOLD_MAX]:
             named = self._name(one)
-            for event_id in one.kept_by:
+            for event_id in [kept for kept in one.kept_by if kept not in unheard]:
                 yield f"{_capital(self._decision(event_id))} keeps {named}."
             if one.activated_by:
                 yield f"{named} was proposed, and admitted later."
@@ -245,7 +251,7 @@ class _Teller:
     def _decision(self, event_id: bytes) -> str:
         said = self._explanation.log[event_id].event.what
         assert isinstance(said, ConflictResolved)  # noqa: S101 - decisions are named by their events
-        by = "" if said.decided_by is None else f" by {_cut(said.decided_by)}"
+        by = "" if said.decided_by is None else f" by {_word(said.decided_by)}"
         return f"the decision of {when(said.decided_at)}{by}{_because(said.reason)}"
 
     def ignored(self) -> Iterator[str]:
@@ -262,7 +268,14 @@ class _Teller:
         named = [self._name(self._of[each]) for each in dict.fromkeys(one.version_ids) if each in self._of]
         about = f" about {' and '.join(named)}" if named else ""
         why = _WHYS[one.why]
-        if one.why is Why.OTHER_TIME and one.during is not None:
+        if isinstance(event.what, ConflictResolved) and one.why in {Why.OTHER_TIME, Why.NO_TIME}:
+            both = (
+                "both claim to hold at no time"
+                if one.during is None
+                else f"both claim to hold{_during(*one.during)} only"
+            )
+            why = f"{both}, and there is no supersession then that it could stop"
+        elif one.why is Why.OTHER_TIME and one.during is not None:
             why = f"it has effect{_during(*one.during) or ' always'} only"
         elif one.why is Why.TAKEN_BACK and one.by is not None:
             why += self._reason_of([one.by])
@@ -289,12 +302,12 @@ class _Teller:
         value = self._value(one.said.value.decode())
         if one.said.value_hash not in self._shared:
             return value
-        return f"{value} (said by {_cut(one.said.source_id)}{_during(one.said.valid.start, one.said.valid.end)})"
+        return f"{value} (said by {_word(one.said.source_id)}{_during(one.said.valid.start, one.said.valid.end)})"
 
 
 def _chain(around: Around) -> Iterator[str]:
     for scope, reason in around.silent:
-        yield f"{scope} answers nothing ({_REASONS[reason]}), so {around.scope} was asked."
+        yield f"{named(scope)} answers nothing ({_REASONS[reason]}), so {named(around.scope)} was asked."
 
 
 def _neighbours(around: Around, valid_at: int, name: Callable[[str], str]) -> Iterator[str]:
@@ -324,7 +337,7 @@ def _during(start: int | None, end: int | None) -> str:
 
 
 def _because(reason: str | None) -> str:
-    return f" (“{_cut(reason)}”)" if reason else ""
+    return f" ({cited(_cut(reason))})" if reason else ""
 
 
 def _listed(names: Sequence[str], count: int) -> str:
@@ -345,3 +358,7 @@ def _capital(text: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= TEXT_CHARS_MAX else f"{text[: TEXT_CHARS_MAX - 1]}…"
+
+
+def _word(text: str) -> str:
+    return named(_cut(text))

@@ -19,7 +19,7 @@ from typing import Final
 
 SOURCES: Final = Path(__file__).parent.parent / "domain"
 INTERPRETED: Final = frozenset(
-    {"__init__.py", "resolve.py", "moment.py", "explained.py", "explain.py", "ignored.py", "sentences.py"}
+    {"__init__.py", "resolve.py", "moment.py", "explained.py", "explain.py", "ignored.py", "sentences.py", "inert.py"}
 )
 """What no hot path runs."""
 TIMEOUT_S: Final = 600

@@ -9,9 +9,10 @@ from typing import Any, Final
 import orjson
 
 from chronofact.contracts.context import ChainFact, Contradiction, Proposal
+from chronofact.domain.inert import inert
 from chronofact.reader.answers import Body, claim_body, open_pairs, open_pairs_count
 from chronofact.reader.conflicts import settle_body, settle_command
-from chronofact.reader.prompt import inert, scope_told, short
+from chronofact.reader.prompt import scope_told, short
 from chronofact.reader.settled import CONFLICT, Answering
 
 QUESTIONS_MAX: Final = 20

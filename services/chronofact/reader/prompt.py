@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final
+
+from chronofact.domain.inert import inert, quoted
 
 SOURCES_TOLD: Final = 3
 _SHORT_CHARS: Final = 120
 _PLAIN_SCOPE: Final = re.compile(r"[a-z0-9_]+:[\w./@+~%-]+", re.ASCII)
-_LINE_BREAKING: Final = frozenset({"Zl", "Zp"})
-
-
-def inert(text: str) -> str:
-    """JSON text whose control, bidi, format and line-breaking characters are escapes; it parses to the same value."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(one if _is_inert(one) else _escaped(one) for one in text)
-
-
-def quoted(text: str) -> str:
-    """A text as a JSON string that is inert."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return inert(f'"{escaped}"')
 
 
 def short(text: str) -> str:
@@ -56,18 +43,3 @@ def _span(start: str | None, end: str | None) -> str:
     if start is None:
         return "always" if end is None else f"until {end}"
     return f"since {start}" if end is None else f"from {start} until {end}"
-
-
-def _is_inert(one: str) -> bool:
-    if one.isascii():
-        return one.isprintable()
-    category = unicodedata.category(one)
-    return category[0] != "C" and category not in _LINE_BREAKING
-
-
-def _escaped(one: str) -> str:
-    code = ord(one)
-    if code > 0xFFFF:
-        code -= 0x10000
-        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
-    return f"\\u{code:04x}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from .says import OLog, ORelation
 from .standing import Version
 
@@ -66,10 +68,14 @@ def contradictions(log: OLog, versions: dict[bytes, Version]) -> set[tuple[bytes
     }
 
 
-def pending_review(log: OLog, versions: dict[bytes, Version]) -> set[bytes]:
-    """Of each contradicting pair the lower confidence; none is lowest, ties: the higher id."""
+def pending_review(
+    log: OLog, versions: dict[bytes, Version], decided: Container[tuple[bytes, bytes]] = ()
+) -> set[bytes]:
+    """Of each contradicting pair without a decision the lower confidence; none is lowest, ties: the higher id."""
     return {
-        min(pair, key=lambda v: (_confidence(versions[v]), _descending(v))) for pair in contradictions(log, versions)
+        min(pair, key=lambda v: (_confidence(versions[v]), _descending(v)))
+        for pair in contradictions(log, versions)
+        if pair not in decided
     }
 
 
