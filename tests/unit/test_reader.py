@@ -84,6 +84,14 @@ def test_held_answers_are_stale() -> None:
     assert (body["stale"], body["held"], body["because"]) == (True, 2, "held")
 
 
+def test_an_answer_that_lacks_what_was_asked_for_is_never_zero_events_behind() -> None:
+    seen = just_seen({0: 5})
+    body = freshness_body(standing(at(p0=5)), seen, because="behind", lacks=at(p0=7, p1=1))
+    assert (body["stale"], body["lag_events"]) == (True, 3)
+    body = freshness_body(standing(at(p0=5)), just_seen({0: 50}), because="behind", lacks=at(p0=7))
+    assert body["lag_events"] == 45
+
+
 def test_nothing_is_fresh_once_the_log_was_not_heard_of_for_five_seconds() -> None:
     watch = watch_that_saw((10.0, {0: 5}))
     assert watch.doubt(at(p0=5), 15.0) is None

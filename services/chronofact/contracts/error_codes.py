@@ -79,6 +79,7 @@ _REQUEST: Final = {
     "position_beyond_log": (400, "The log ends before the position: nothing that was written lies there."),
     "history_too_long": (422, "The facts have more events than one answer is made of."),
     "timeline_too_large": (422, "A fact of so many open versions has no picture that anyone could read."),
+    "fact_held": (409, "Messages of the fact are parked and none of it is applied yet: there is no history to show."),
     "check_running": (409, "A check of this projection is running; one at a time."),
     "explanation_too_large": (422, "The versions of a fact are too entangled at an instant to be told apart in time."),
     "not_found": (404, "No such address or thing."),

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from chronofact.contracts.position import Position
 from chronofact.contracts.projection import StoredEvent
+from chronofact.domain.identity import FactIdentity
 
 
 class Standing(NamedTuple):
@@ -102,6 +103,14 @@ class StoredHistory(NamedTuple):
     tenant_id: UUID
     head: FactHead
     events: list[StoredEvent]
+
+
+class HeldFact(NamedTuple):
+    """A fact of which messages are parked; ``identity`` None: the projection has no event of it."""
+
+    fact_id: bytes
+    held: int
+    identity: FactIdentity | None
 
 
 class ListedFact(NamedTuple):

@@ -18,6 +18,7 @@ from chronofact.contracts.reading import (
     EventLine,
     FactHead,
     Found,
+    HeldFact,
     Silence,
     Standing,
     StoredHistory,
@@ -25,6 +26,7 @@ from chronofact.contracts.reading import (
     WantedClaim,
 )
 from chronofact.contracts.tail import TailMessage
+from chronofact.domain.identity import FactIdentity
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.page_reads import PageReads
 from chronofact.postgres.session import reading_pool
@@ -36,6 +38,8 @@ from chronofact.runtime.failures import Unfit
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
 """By our own clock, for a server that stands still."""
+HELD_MESSAGES_MAX: Final = 2_000
+"""Parked messages that one list looks at."""
 _POSITION_COLUMNS: Final = 5
 _FEW_EVENTS: Final = 200
 """So many are read without asking first how large they are."""
@@ -191,6 +195,25 @@ class PostgresSnapshot(PageReads):
         """How many messages of those facts are parked."""
         return dict(await self._all("held", fact_ids=UuidArray.of(fact_ids)))
 
+    async def held_facts(
+        self, tenant_id: UUID, subject_id: UUID | None, fact_id: bytes | None
+    ) -> tuple[list[HeldFact], bool]:
+        """The facts of which messages are parked: the tenant's, and all that have no event; and whether there are more."""
+        rows = await self._all(
+            "held_facts",
+            () if fact_id is None else ("and e.fact_id = %(fact_id)s",),
+            tenant_id=tenant_id,
+            subject_id=subject_id,
+            fact_id=None if fact_id is None else UUID(bytes=fact_id),
+            limit=HELD_MESSAGES_MAX + 1,
+        )
+        return [_held_fact(*row[1:]) for row in rows if row[1] is not None], rows[0][0] > HELD_MESSAGES_MAX
+
+    async def held_samples(self, fact_ids: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """One parked message of each of those facts, by fact."""
+        rows = await self._all("held_samples", fact_ids=UuidArray.of(fact_ids))
+        return {UUID(fact_id).bytes: bytes.fromhex(message or "") for fact_id, message in rows}
+
     async def fact(self, tenant_id: UUID, fact_id: bytes) -> FactHead | None:
         """The tenant's fact of that id."""
         rows = await self._all("fact", tenant_id=tenant_id, fact_id=UUID(bytes=fact_id))
@@ -246,6 +269,12 @@ class PostgresSnapshot(PageReads):
         statement = self._statements.get(self._connection, name, self.standing.projection, filters)
         cursor = await self._connection.execute(statement, parameters)
         return await cursor.fetchall()
+
+
+def _held_fact(fact_id: str, held: int, tenant_id: str | None, subject_id: str | None, *named: str) -> HeldFact:
+    is_known = tenant_id is not None and subject_id is not None
+    identity = FactIdentity(UUID(tenant_id), UUID(subject_id), *named) if is_known else None
+    return HeldFact(UUID(fact_id).bytes, held, identity)
 
 
 def _standing(projection: str, row: Sequence[Any]) -> Standing:

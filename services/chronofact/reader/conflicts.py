@@ -13,6 +13,8 @@ from chronofact.contracts.reading import Edge, EdgesWanted, Side
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
 from chronofact.reader.cursors import Cursors, Place, instant, uuid
+from chronofact.reader.freshness import with_held
+from chronofact.reader.held import Covered, parked_among
 from chronofact.reader.lists import freshness_of_page, head_body, held_of
 from chronofact.reader.questions import Asking, fact_id_in, id_in, instant_of, key_checked
 from chronofact.reader.requests import limit_in, parameters, wait_in
@@ -57,11 +59,17 @@ class Conflicts:
             freshness = freshness_of_page(self._reader, reading, begun, wait)
             edges = await snapshot.edges(replace(wanted, limit=limit + 1))
             held = await held_of(snapshot, [UUID(edge.fact_id).bytes for edge in edges])
+            lacking = await parked_among(snapshot, _covered(wanted))
             cut = snapshot.standing.position if begun is None else begun.cut
         page = edges[:limit]
         place = Place(_key(page[-1]), cut=cut) if len(edges) > limit else None
         bodies = [edge_body(edge, held.get(edge.fact_id, 0)) for edge in page]
-        return {"conflicts": bodies, "cursor": place and cursors.spell(place), "freshness": freshness}
+        told = with_held(freshness, lacking.messages)
+        return {"conflicts": bodies, "cursor": place and cursors.spell(place), "freshness": told}
+
+
+def _covered(wanted: EdgesWanted) -> Covered:
+    return Covered(wanted.tenant_id, wanted.subject_id, key=wanted.key, scopes=wanted.scopes, fact_id=wanted.fact_id)
 
 
 def _after(begun: Place | None) -> tuple[int, UUID, UUID, UUID] | None:

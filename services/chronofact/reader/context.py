@@ -18,6 +18,7 @@ from chronofact.reader.asked_back import QUESTIONS_MAX, Asked, conflicts_and_rev
 from chronofact.reader.chains import earlier, later, nearest
 from chronofact.reader.cursors import Cursors, Place, instant, natural, text, uuid
 from chronofact.reader.freshness import with_held
+from chronofact.reader.held import Covered, parked_among
 from chronofact.reader.lists import freshness_of_page, prefix_in, valid_at_of
 from chronofact.reader.ports import Snapshot
 from chronofact.reader.questions import Asking, Slot, instant_of, whole_number
@@ -182,6 +183,7 @@ class _Look:
         claims, beyond = await self._claims(answered, contradictions)
         cuts = await self._cuts(answered)
         held = await self._held(chosen)
+        lacking = await self._lacking(chosen)
         seen = [at for at in range(len(answered)) if at in claims]
         answering = [
             Answering(
@@ -196,7 +198,7 @@ class _Look:
         ]
         proposals, count = await self._proposals(chosen)
         unseen = len(answered) - len(seen) + (len(facts) > FACTS_MAX)
-        return Looked(answering, proposals, count, sum(held.values()), unseen, beyond)
+        return Looked(answering, proposals, count, sum(held.values()) + lacking, unseen, beyond)
 
     def _known(self, fact: ChainFact) -> int | None:
         return self._wanted.system_as_of if fact.as_of is None else instant_of(fact.as_of)
@@ -249,10 +251,7 @@ class _Look:
         """Parked messages by key: of the facts that an answer depends on, in scopes as well where nothing is known yet."""
         if not self._snapshot.standing.holds:
             return {}
-        slots: list[Slot] = []
-        for one in chosen:
-            scopes = self._chain[: one.fact.place] if one.fact.found.kind else self._chain
-            slots += self._asking.slots(self._subject, one.fact.fact_key, [str(scope) for scope in scopes])
+        slots = self._slots(chosen)
         parked = await self._snapshot.held([slot.fact_id for slot in slots])
         by_key: dict[str, int] = {}
         for slot in slots:
@@ -260,6 +259,25 @@ class _Look:
             if count:
                 by_key[slot.key] = by_key.get(slot.key, 0) + count
         return by_key
+
+    def _slots(self, chosen: Sequence[Chosen]) -> list[Slot]:
+        """Every fact that an answer depends on."""
+        slots: list[Slot] = []
+        for one in chosen:
+            scopes = self._chain[: one.fact.place] if one.fact.found.kind else self._chain
+            slots += self._asking.slots(self._subject, one.fact.fact_key, [str(scope) for scope in scopes])
+        return slots
+
+    async def _lacking(self, chosen: Sequence[Chosen]) -> int:
+        """Parked messages that are, or may be, of facts of the chain whose keys nothing is known of."""
+        if not self._snapshot.standing.holds:
+            return 0
+        wanted = self._wanted
+        covered = Covered(wanted.tenant_id, wanted.subject_id, chain=tuple(wanted.scopes), prefix=wanted.prefix)
+        parked = await parked_among(self._snapshot, covered)
+        heard = {str(UUID(bytes=slot.fact_id)) for slot in self._slots(chosen)}
+        count = sum(held for fact_id, held in parked.unknown.items() if fact_id not in heard)
+        return max(count, int(parked.is_cut))
 
     async def _proposals(self, chosen: Sequence[Chosen]) -> tuple[list[Body], int]:
         heard = sorted(

@@ -105,6 +105,7 @@ class Call:
 
 
 _NOT_FOUND: Final = (404, "No event of such a fact is known to this tenant.")
+_HELD: Final = (409, "Messages of the fact are parked, and none of it is applied yet.")
 _PAGED: Final = ("cursor", "limit")
 
 CALLS: Final = (
@@ -147,7 +148,7 @@ CALLS: Final = (
         "A fact's events in the order in which they were learned",
         ("fact_id",),
         _PAGED,
-        more=(_NOT_FOUND,),
+        more=(_NOT_FOUND, _HELD),
     ),
     Call(
         "GET",
@@ -156,7 +157,7 @@ CALLS: Final = (
         "A fact's versions with their labels",
         ("fact_id",),
         _PAGED,
-        more=(_NOT_FOUND,),
+        more=(_NOT_FOUND, _HELD),
     ),
     Call(
         "GET",
@@ -165,7 +166,7 @@ CALLS: Final = (
         "A fact's answers over both clocks",
         ("fact_id",),
         _PAGED,
-        more=(_NOT_FOUND,),
+        more=(_NOT_FOUND, _HELD),
     ),
     Call(
         "GET",

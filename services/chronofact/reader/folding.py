@@ -227,7 +227,7 @@ class Folding:
             return freshness_body(standing, self._watch)
         if not has_passed(standing, needed.after):
             self._stale.inc()
-            return freshness_body(standing, self._watch, because=because or BEHIND)
+            return freshness_body(standing, self._watch, because=because or BEHIND, lacks=needed.after)
         return freshness_body(_reaching(standing, wait.after or needed.after), self._watch)
 
     def freshness_at(self, standing: Standing, cut: Position, wait: Wait) -> Body:
@@ -236,9 +236,10 @@ class Folding:
         Raises:
             Rejected: ``position_of_other_topic``.
         """
-        lacks = wait.after is not None and not has_passed(standing._replace(position=cut), wait.after)
-        because = BEHIND if lacks or not has_passed(standing, cut) else None
-        return freshness_body(standing._replace(position=cut), self._watch, because=because)
+        is_short = wait.after is not None and not has_passed(standing._replace(position=cut), wait.after)
+        because = BEHIND if is_short or not has_passed(standing, cut) else None
+        lacks = wait.after if is_short else None
+        return freshness_body(standing._replace(position=cut), self._watch, because=because, lacks=lacks)
 
     async def _check_within(self, after: Position) -> None:
         """Asks where the log ends, unless nobody can say soon."""

@@ -116,11 +116,20 @@ def _lacking(ends: Mapping[int, int], reached: Mapping[int, int]) -> int:
 
 
 def freshness_body(
-    standing: Standing, watch: LogWatch, *, because: str | None = None, tail_events: int | None = None, held: int = 0
+    standing: Standing,
+    watch: LogWatch,
+    *,
+    because: str | None = None,
+    lacks: Position | None = None,
+    tail_events: int | None = None,
+    held: int = 0,
 ) -> dict[str, Any]:
-    """What each answer says of itself; ``because`` is why it may be older than what was asked for."""
+    """What each answer says of itself; ``because`` is why it may be older than what was asked for, ``lacks``."""
     now = time.monotonic()
     lag_events, lag_s = watch.behind(standing.position, now)
+    if lacks is not None and lag_events is not None:  # the last look at the log may be older than what was asked for
+        reached: Mapping[int, int] = {} if standing.position is None else standing.position.next_offsets
+        lag_events = max(lag_events, _lacking(lacks.next_offsets, reached))
     because = because or watch.doubt(standing.position, now)
     body: dict[str, Any] = {
         "projection": standing.projection,

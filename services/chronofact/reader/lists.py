@@ -28,6 +28,7 @@ from chronofact.reader.answers import (
 from chronofact.reader.cursors import Cursors, Place, instant, natural, text
 from chronofact.reader.folding import Reading
 from chronofact.reader.freshness import with_held
+from chronofact.reader.held import Covered, not_found, parked_among
 from chronofact.reader.ports import Snapshot
 from chronofact.reader.questions import Asking, Wait, fact_id_in, instant_of
 from chronofact.reader.requests import limit_in, parameters, required, wait_in
@@ -78,6 +79,7 @@ class Lists:
             ]
             behind = await behind_answers(snapshot, claims)
             held = await held_of(snapshot, [UUID(fact.fact_id).bytes for fact in page])
+            lacking = await parked_among(snapshot, _covered(wanted))
             cut = snapshot.standing.position if begun is None else begun.cut
         shared = orjson.Fragment(orjson.dumps(freshness))
         bodies = []
@@ -88,7 +90,11 @@ class Lists:
             bodies.append(body)
         last = page[-1] if len(listed) > len(page) else None
         place = None if last is None else Place([last.scope_kind, last.scope_key, last.fact_key], wanted.valid_at, cut)
-        return {"facts": bodies, "cursor": place and cursors.spell(place), "freshness": freshness}
+        return {
+            "facts": bodies,
+            "cursor": place and cursors.spell(place),
+            "freshness": with_held(freshness, lacking.messages),
+        }
 
     async def history(self, request: Request, asking: Asking) -> Body:
         """``GET /v1/facts/{fact_id}/events``, ``/versions`` and ``/timeline``."""
@@ -102,7 +108,10 @@ class Lists:
         limit, wait = limit_in(found), _after_cut(wait_in(found), begun)
         async with self._reader.folding.reading(asking.tenant_id, [fact_id], wait, slices=is_drawn) as reading:
             head = await reading.snapshot.fact(asking.tenant_id, fact_id)
-            if head is None or not asking.covers(head.scope_kind, head.scope_key):
+            if head is None:
+                covered = Covered(asking.tenant_id, scopes=asking.scopes(), fact_id=fact_id)
+                raise await not_found(reading.snapshot, covered, fact_id)
+            if not asking.covers(head.scope_kind, head.scope_key):
                 raise Rejected("not_found", "no event of such a fact is known here", field="fact_id")
             page, place = await _PAGES[what](reading.snapshot, head, [] if begun is None else begun.key, limit)
             freshness = await reading.freshness_of([fact_id])
@@ -205,6 +214,16 @@ async def _timeline(
 
 
 _PAGES: Final = {"events": _events, "versions": _versions, "timeline": _timeline}
+
+
+def _covered(wanted: FactsWanted) -> Covered:
+    return Covered(
+        wanted.tenant_id,
+        wanted.subject_id,
+        chain=None if wanted.scope is None else (wanted.scope,),
+        prefix=wanted.prefix,
+        scopes=wanted.scopes,
+    )
 
 
 def _known(fact: ListedFact, wanted: FactsWanted) -> int | None:

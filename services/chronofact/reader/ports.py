@@ -17,6 +17,7 @@ from chronofact.contracts.reading import (
     FactHead,
     FactsWanted,
     Found,
+    HeldFact,
     ListedFact,
     Rectangle,
     Silence,
@@ -48,6 +49,16 @@ class Snapshot(Protocol):
 
     async def held(self, fact_ids: Sequence[bytes]) -> Mapping[str, int]:
         """How many messages of those facts are parked."""
+        ...
+
+    async def held_facts(
+        self, tenant_id: UUID, subject_id: UUID | None, fact_id: bytes | None
+    ) -> tuple[list[HeldFact], bool]:
+        """The facts of which messages are parked: the tenant's, and all that have no event; and whether there are more."""
+        ...
+
+    async def held_samples(self, fact_ids: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """One parked message of each of those facts, by fact."""
         ...
 
     async def fact(self, tenant_id: UUID, fact_id: bytes) -> FactHead | None:
