@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
 from chronofact.client import AsyncClient
+from chronofact.contracts.position import Position
 from chronofact.domain.events import Cardinality, FactRevoked
 from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.reader import changes_hub
@@ -308,6 +310,25 @@ async def test_what_can_not_be_followed_is_refused_by_name(world: World, reader:
             response = await http.get(reader.url, params=params)
             error = response.json()["error"]
             assert (response.status_code, error["code"], error["field"]) == (status, code, field), params
+
+
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [("rubbish", "position_malformed"), (Position(bytes(16), {0: 1}).encode(), "position_of_other_topic")],
+)
+async def test_a_bad_id_is_refused_under_the_name_that_it_came_by(
+    world: World, reader: ChangesReader, named: str, code: str
+) -> None:
+    world.tell(Fact("ada").asserts("npm"))
+    calls: tuple[dict[str, Any], ...] = (
+        {"headers": {"Last-Event-ID": named}},
+        {"headers": {"Last-Event-ID": named}, "params": {"after": named}},
+        {"params": {"after": named}},
+    )
+    async with httpx.AsyncClient() as http:
+        errors = [(await http.get(reader.url, **call)).json()["error"] for call in calls]
+    assert [one["field"] for one in errors] == ["Last-Event-ID", "Last-Event-ID", "after"]
+    assert {one["code"] for one in errors} == {code}
 
 
 async def test_a_projection_that_nobody_fills_is_named(database: str) -> None:

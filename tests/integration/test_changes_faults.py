@@ -10,14 +10,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, suppress
 from uuid import UUID
 
+import httpx
 import orjson
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from chronofact.client import Client
 from chronofact.contracts.drops import Drop
 from chronofact.kafka.admin import create_topics
 from chronofact.reader import changes_hub
+from chronofact.runtime.failures import Transient
 from tests.integration.changing import Sent, changes_reader, listening
 from tests.integration.projecting import ProjectorProcess, ServiceProcess, append
 from tests.integration.reading import World, world_on
@@ -65,6 +68,42 @@ async def test_what_was_parked_comes_when_it_is_released_in_its_facts_order(data
         released = listener.event_ids.index(ids(held)[0])
         async with listening(reader, after=listener.ids[released]) as again:
             assert [one["event_id"] for one in await again.until(2)] == ids([held[1], last])
+
+
+async def test_a_plain_position_is_told_what_was_parked_behind_it_and_released_since(
+    database: str, world: World
+) -> None:
+    fact = Fact("ada")
+    position = world.tell(fact.asserts("npm"))
+    world.topic.append_raw(fact.partition, fact.fact_id, POISON, appended_at=2_000_000)
+    world.tell(held := fact.asserts("pnpm"))
+    drop = Drop(world.topic.topic_id, fact.partition, 1, fact.fact_id, "no use", "ada").message()
+    world.topic.append_raw(drop.partition, drop.key, drop.value, appended_at=3_000_000)
+    world.project()
+    behind = world.position()
+    async with changes_reader(database) as reader:
+        async with listening(reader, after=position) as listener:
+            await listener.until(1)
+            assert listener.event_ids == ids([held])
+        async with listening(reader, after=behind) as listener:
+            world.tell(last := fact.asserts("yarn"))
+            await listener.until(1)
+            assert listener.event_ids == ids([last])
+
+
+async def test_who_is_turned_away_for_want_of_postgres_is_logged(
+    database: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> str:
+        raise Transient("postgres_away", "no connection to Postgres in time")
+
+    async with changes_reader(database) as reader, httpx.AsyncClient() as http:
+        monkeypatch.setattr(reader.changes.source, "projection_of", away)
+        with capture_logs() as logs:
+            response = await http.get(reader.url)
+        assert (response.status_code, response.json()["error"]["code"]) == (503, "postgres_away")
+    (told,) = [one for one in logs if one["event"] == "listener_turned_away"]
+    assert (told["code"], told["log_level"]) == ("postgres_away", "warning")
 
 
 async def test_a_listener_that_does_not_read_is_caught_up_and_loses_nothing(

@@ -129,6 +129,13 @@ class View:
             one for (there, _), one in self._releases().items() if there == partition and after < one.number <= upto
         ]
 
+    async def released_since(self, _place: Place, next_offsets: Mapping[int, int]) -> Mapping[int, int]:
+        since: dict[int, int] = {}
+        for (partition, offset), one in self._releases().items():
+            if offset >= next_offsets.get(partition, offset + 1):
+                since[partition] = min(since.get(partition, one.number), one.number - 1)
+        return since
+
     async def released(
         self, _projection: str, numbers: Sequence[int], wanted: ChangesWanted
     ) -> Mapping[int, EventApplied]:

@@ -30,8 +30,8 @@ from chronofact.runtime.failures import Unfit
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
 """By our own clock, for a server that stands still."""
-CONNECTIONS_MAX: Final = 3
-"""One for what is new, the rest for listeners that catch up."""
+CONNECTIONS_MAX: Final = 5
+"""One for what is new, two for listeners that catch up (as many as do at once), the rest for those who come."""
 
 
 class ChangesStore:
@@ -105,6 +105,17 @@ class ChangesStore:
             upto=upto,
         )
         return [Release(*row) for row in rows]
+
+    async def released_since(self, place: Place, next_offsets: Mapping[int, int]) -> Mapping[int, int]:
+        """For each partition that released a message at or after an offset, the release before the first such one."""
+        rows = await self._all(
+            "changes_released_since",
+            place.projection,
+            topic_id=UUID(bytes=place.topic_id),
+            partitions=Int8Array.of(list(next_offsets)),
+            next_offsets=Int8Array.of(list(next_offsets.values())),
+        )
+        return dict(rows)
 
     async def released(
         self, projection: str, numbers: Sequence[int], wanted: ChangesWanted

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
+import structlog
 from fastapi import FastAPI, Request, Response
 from starlette.types import Message, Receive, Scope, Send
 
@@ -24,6 +25,7 @@ from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.openapi import Answers, answers
 
 PATH: Final = "/v1/changes"
+LAST_EVENT_ID: Final = "Last-Event-ID"
 STALL_S: Final = 30.0
 """How long a listener may leave what was sent unread, before its stream is cut."""
 _KNOWN: Final = frozenset({"subject", "scope", "key", "prefix", "after"})
@@ -67,6 +69,7 @@ class ChangesRoute:
         except Rejected as error:
             response = error_response(error)
         except (Transient, Unfit) as failure:
+            structlog.get_logger().warning("listener_turned_away", code=failure.code, reason=str(failure))
             response = error_response(Rejected(failure.code, str(failure)))
         self._requests.labels(PATH, str(response.status_code)).inc()
         return response
@@ -78,7 +81,8 @@ class ChangesRoute:
         check_address(request.scope["query_string"])
         asking = Asking(caller, self._kinds, now=0)
         found = parameters(request.query_params, _KNOWN, reading=frozenset())
-        after = _after(headers.get("last-event-id") or found.get("after"))
+        named = LAST_EVENT_ID if headers.get(LAST_EVENT_ID) else "after"
+        after = _after(headers.get(LAST_EVENT_ID) or found.get("after"), named)
         prefix = prefix_in(found)
         if "key" in found:
             key_checked(found["key"])
@@ -91,7 +95,10 @@ class ChangesRoute:
             prefix=prefix,
             scopes=asking.scopes(),
         )
-        return await self._changes.listen(asking.tenant_id, wanted, after)
+        try:
+            return await self._changes.listen(asking.tenant_id, wanted, after)
+        except Rejected as error:
+            raise error.at(named) if error.code == "position_of_other_topic" else error from None
 
 
 class EventStream(Response):
@@ -157,10 +164,10 @@ async def _until_gone(receive: Receive) -> None:
         pass
 
 
-def _after(text: str | None) -> Place | Position | None:
+def _after(text: str | None, named: str) -> Place | Position | None:
     if text is None:
         return None
     try:
         return Place.parse(text)
     except Rejected as error:
-        raise error.at("after") from None
+        raise error.at(named) from None

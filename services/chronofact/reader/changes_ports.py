@@ -42,6 +42,10 @@ class ChangesSource(Protocol):
         """A partition's releases behind the place."""
         ...
 
+    async def released_since(self, place: Place, next_offsets: Mapping[int, int]) -> Mapping[int, int]:
+        """For each partition that released a message at or after an offset, the release before the first such one."""
+        ...
+
     async def released(
         self, projection: str, numbers: Sequence[int], wanted: ChangesWanted
     ) -> Mapping[int, EventApplied]:

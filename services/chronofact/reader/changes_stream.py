@@ -63,8 +63,8 @@ class Changes:
             raise
         listener = Listener(self, hub, tenant_id, wanted, joined, now)
         try:
-            listener.start_at(after)
-        except Rejected:
+            await listener.start_at(after)
+        except BaseException:
             listener.close()
             raise
         return listener
@@ -104,19 +104,18 @@ class Listener:
     _told_at: float = field(init=False, default=0.0)
     _is_open: bool = field(init=False, default=True)
 
-    def start_at(self, after: Place | Position | None) -> None:
+    async def start_at(self, after: Place | Position | None) -> None:
         """From a place or a position on; None is now.
 
         Raises:
             Rejected: ``position_of_other_topic``.
+            Transient: Postgres is away.
         """
         if after is None:
             self.place = self.until.copy()
             return
         if after.topic_id != self.until.topic_id:
-            raise Rejected(
-                "position_of_other_topic", "the position is of another topic than the one that is read", field="after"
-            )
+            raise Rejected("position_of_other_topic", "the position is of another topic than the one that is read")
         if isinstance(after, Place) and after.projection == self.until.projection:
             self.place = after.copy()
             return
@@ -124,10 +123,13 @@ class Listener:
         offsets = (
             after.next_offsets if isinstance(after, Position) else {p: one.next_offset for p, one in named.items()}
         )
-        # releases are counted by each projection for itself, and positions do not speak of them: those come from now on
+        # releases are counted by each projection for itself, and positions do not speak of them: those come that are
+        # of offsets from there on, with all that were released after the first of these
+        since = await self.changes.source.released_since(self.until, offsets)
         self.place = self.until.copy()
         for partition, next_offset in offsets.items():
-            self.place.move(partition, Reached(next_offset, self.until.at(partition).released))
+            now = self.until.at(partition).released
+            self.place.move(partition, Reached(next_offset, min(since.get(partition, now), now)))
 
     def close(self) -> None:
         """Gives its place among the listeners back; again does nothing."""

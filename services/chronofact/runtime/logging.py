@@ -24,6 +24,7 @@ LOG_EVENTS: Final = {
     "request_failed": "A fault of ours while answering; the place in the code, not what was asked.",
     "changes_away": "The reader can't follow its projection for the listeners of changes; they wait.",
     "changes_back": "It follows again, from where it was.",
+    "listener_turned_away": "Somebody wanted to follow changes and could not, for what surrounds the reader; why.",
     "explanation_differs": "An explanation and the timeline say different things of one fact; a divergence, to be checked.",
     "log_away": "The reader can't read the log's tail; answers may be stale.",
     "log_back": "The reader reads the log's tail again.",
