@@ -68,7 +68,7 @@ async def test_what_holds_is_explained_in_sentences(world: World) -> None:
     assert body["sentences"] == [
         "pnpm has held since 1 July 2026: it was said by source chat, and nothing supersedes it.",
         "npm is superseded by pnpm from 1 July 2026 on, by a supersession (“we moved”).",
-        "Before 1 July 2026, npm holds, from 1 March 2026 on.",
+        "From 1 March 2026 until 1 July 2026, npm holds.",
     ]
     (first, second), (npm_id, pnpm_id) = body["versions"], ids_of([npm, pnpm])
     assert (first["version_id"], first["standing"], first["superseded_by"]) == (pnpm_id, "eligible", [])

@@ -235,10 +235,11 @@ def test_neighbours_along_both_clocks_are_told() -> None:
         "Before 1 March 2026, yarn holds.",
         "From 1 August 2026 on, it is not settled between npm and bun.",
     ]
-    bounded = Told("values", ('"tea"', '"chai"'), None, JUNE, JULY)
-    assert lines(NPM, around=Around(JULY, AUGUST, bounded, bounded))[1:] == [
-        "Before 1 July 2026, tea and chai hold, from 1 June 2026 on.",
-        "From 1 August 2026 on, tea and chai hold, until 1 July 2026.",
+    values = ("values", ('"tea"', '"chai"'), None)
+    before, after = Told(*values, JUNE, JULY), Told(*values, AUGUST, parse_instant("2026-09-01T00:00:00Z"))
+    assert lines(NPM, around=Around(JULY, AUGUST, before, after))[1:] == [
+        "From 1 June 2026 until 1 July 2026, tea and chai hold.",
+        "From 1 August 2026 until 1 September 2026, tea and chai hold.",
     ]
 
 

@@ -22,6 +22,7 @@ from chronofact.domain.events import (
 from chronofact.domain.explained import Why
 from chronofact.domain.inert import inert, quoted
 from chronofact.domain.interval import Interval
+from chronofact.domain.sentences import Around, Told
 from tests.unit.test_explain import (
     AUGUST,
     JULY,
@@ -77,6 +78,17 @@ def test_what_a_revoked_middle_passes_on_counts() -> None:
     explained = told(NPM, middle, new, *edges, FactRevoked(middle.version_id))
     assert explained.ignored == ()
     assert {event_id(one) for one in edges} <= {*explained.decided_by}
+
+
+def test_a_supersession_without_effect_says_what_of_it_by_whom() -> None:
+    early = FactSuperseded(PNPM.version_id, NPM.version_id, JUNE, Mode.OVERRIDE)
+    assert "A supersession of npm by pnpm, learned on" in spoken(NPM, PNPM, early, at=JUNE)
+
+
+def test_what_we_would_have_said_before_anything_existed_is_not_told() -> None:
+    then = Told("unknown", (), "not_yet_known", None, None)
+    assert len(lines(said("npm", None), at=-1, around=Around(then=then))) == 1
+    assert len(lines(said("npm", None), at=JUNE, around=Around(then=then))) == 2
 
 
 def test_what_takes_the_place_of_another_counts_even_if_it_has_no_effect_itself() -> None:

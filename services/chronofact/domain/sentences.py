@@ -6,7 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
-from chronofact.domain.events import ConflictResolved, FactEnded, FactRevoked, FactSuperseded, Mode, RelationDeclared
+from chronofact.domain.events import (
+    ConflictResolved,
+    FactAsserted,
+    FactEnded,
+    FactRevoked,
+    FactSuperseded,
+    Mode,
+    RelationDeclared,
+)
 from chronofact.domain.explained import Stands, Why
 from chronofact.domain.inert import cited, inert, named
 from chronofact.domain.interval import datetime_of
@@ -267,6 +275,8 @@ class _Teller:
         sort = _SORTS[type(event.what).__name__]
         named = [self._name(self._of[each]) for each in dict.fromkeys(one.version_ids) if each in self._of]
         about = f" about {' and '.join(named)}" if named else ""
+        if isinstance(event.what, FactAsserted | FactSuperseded) and len(named) == 2:
+            about = f" of {named[1]} by {named[0]}"
         why = _WHYS[one.why]
         if isinstance(event.what, ConflictResolved) and one.why in {Why.OTHER_TIME, Why.NO_TIME}:
             both = (
@@ -311,14 +321,19 @@ def _chain(around: Around) -> Iterator[str]:
 
 
 def _neighbours(around: Around, valid_at: int, name: Callable[[str], str]) -> Iterator[str]:
-    if around.then is not None:
+    if around.then is not None and (valid_at >= 0 or around.then.reason != "not_yet_known"):
         yield f"On {when(valid_at)} we would have said that {_told(around.then, name)}."
     if around.before is not None and around.start is not None:
-        since = "" if around.before.start is None else f", from {when(around.before.start)} on"
-        yield f"Before {when(around.start)}, {_told(around.before, name)}{since}."
+        yield f"{_stretch(around.before.start, around.start)}, {_told(around.before, name)}."
     if around.after is not None and around.end is not None:
-        until = "" if around.after.end is None else f", until {when(around.after.end)}"
-        yield f"From {when(around.end)} on, {_told(around.after, name)}{until}."
+        yield f"{_stretch(around.end, around.after.end)}, {_told(around.after, name)}."
+
+
+def _stretch(start: int | None, end: int | None) -> str:
+    """How a sentence about another stretch begins."""
+    if start is None:
+        return "Always" if end is None else f"Before {when(end)}"
+    return f"From {when(start)} on" if end is None else f"From {when(start)} until {when(end)}"
 
 
 def _told(told: Told, name: Callable[[str], str]) -> str:
