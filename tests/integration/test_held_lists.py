@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from chronofact.contracts.reading import Scopes
 from chronofact.postgres import reading_store
+from chronofact.reader.held import Covered
 from tests.integration.reading import ScopedFact, World, world_on
 from tests.integration.saying import Fact, Said
 
@@ -92,3 +95,27 @@ async def test_a_held_fact_of_another_tenant_is_unknown(world: World) -> None:
     headers = {"X-Tenant-Id": str(OTHER_TENANT)}
     response = await world.http.get(f"/v1/facts/{ADA.id_text}/events", headers=headers)
     assert response.status_code == 404
+
+
+def test_a_list_covers_what_its_parameters_and_its_credential_let_in() -> None:
+    fact = ADA.identity
+    of_all = Covered(fact.tenant_id)
+    assert of_all.covers(fact)
+    let_in: tuple[dict[str, Any], ...] = (
+        {"subject_id": fact.subject_id},
+        {"chain": (("repo", "a/b"), ("user", "self"))},
+        {"key": "package_manager"},
+        {"prefix": "package_"},
+        {"scopes": Scopes(("user:self",), ())},
+        {"scopes": Scopes((), ("user:",))},
+    )
+    left_out: tuple[dict[str, Any], ...] = (
+        {"tenant_id": OTHER_TENANT},
+        {"subject_id": OTHER_TENANT},
+        {"chain": (("repo", "a/b"),)},
+        {"key": "package"},
+        {"prefix": "editor"},
+        {"scopes": Scopes(("user",), ("repo:",))},
+    )
+    assert all(replace(of_all, **one).covers(fact) for one in let_in)
+    assert not any(replace(of_all, **one).covers(fact) for one in left_out)
