@@ -120,11 +120,12 @@ def _show(change: Change, *, json: bool) -> None:
     from rich.console import Console
 
     from chronofact.cli.render import when
+    from chronofact.cli.shown import shown
 
     console = Console()
     fact = change.fact
     head = f"{when(change.recorded_at)}  {fact.key} of {fact.subject} in {fact.scope}"
-    console.print(head, highlight=False, markup=False, soft_wrap=True)
+    console.print(shown(head), highlight=False, markup=False, soft_wrap=True)
     for stretch in change.changed:
         console.print(_line(stretch))
 
@@ -133,6 +134,7 @@ def _line(stretch: ChangedAnswer) -> Text:
     from rich.text import Text
 
     from chronofact.cli.render import REASONS, STYLES, span, spelled
+    from chronofact.cli.shown import shown
 
     match stretch.kind:
         case "value":
@@ -146,5 +148,5 @@ def _line(stretch: ChangedAnswer) -> Text:
             more = f" and {stretch.count - len(stretch.versions)} more" if stretch.count else ""
             said = f"in conflict: {' or '.join(listed)}?{more}" if kind == "conflict" else ", ".join(listed) + more
     line = Text("  ")
-    line.append(said, style=STYLES.get(stretch.kind, "dim"))
+    line.append(shown(said), style=STYLES.get(stretch.kind, "dim"))
     return line.append(f"  {span(stretch.valid_during)}")

@@ -161,11 +161,12 @@ def _asked(edges: Sequence[Any]) -> Iterator[tuple[Any, str | None]]:
     from rich.console import Console
 
     from chronofact.cli.render import conflicts_told
+    from chronofact.cli.shown import shown
 
     for number, edge in enumerate(edges, start=1):
         if len(edges) > 1:
             print(f"{number} of {len(edges)}")
-        Console().print(conflicts_told([edge]))
+        Console().print(conflicts_told([shown(edge)]))
         answer = _choice()
         if answer != "s":
             yield edge, {"l": edge["left"]["version_id"], "r": edge["right"]["version_id"], "n": None}[answer]

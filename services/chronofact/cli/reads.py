@@ -162,7 +162,7 @@ def fact_id_of(client: Client, subject: str, key: str, scope: str | None) -> str
 
 
 def show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None:
-    """An answer as one line of JSON, or rendered."""
+    """An answer as one line of JSON, or rendered, with what others said in it escaped in place."""
     if json:
         import orjson
 
@@ -170,6 +170,9 @@ def show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None
         return
     from rich.console import Console
 
+    from chronofact.cli.shown import made_inert
+
+    made_inert(body)
     Console().print(render(), crop=False)
     if isinstance(body, dict) and body.get("cursor"):
         print("there is more; --limit shows more of it")
