@@ -79,10 +79,7 @@ async def test_an_event_is_answered_by_an_update_not_by_a_409(memory: Memory) ->
     (first, second) = await memory.post(claim("409", "employer", "Acme", MARCH), claim("409", "employer", "Umbrella"))
     assert (first["status"], second["status"]) == ("accepted", "accepted")
     writer = await memory.call_writer("GET", "/openapi.json")
-    reader = (await memory.world.http.get("/openapi.json")).json()
-    for document in (writer, reader):
-        for path in document["paths"].values():
-            assert all("409" not in call["responses"] for call in path.values())
+    assert all("409" not in call["responses"] for path in writer["paths"].values() for call in path.values())
 
 
 async def test_altered_history_does_not_go_unnoticed(memory: Memory, shared_database: str) -> None:
