@@ -268,6 +268,11 @@ class AsyncClient(_Shell):
         follow = following(
             self._reader, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=self._patience_s
         )
+        async for change in self.followed(follow):
+            yield change
+
+    async def followed(self, follow: Following) -> AsyncIterator[Change]:
+        """The changes of a listener that is made already, for ever."""
         while True:
             await asyncio.sleep(follow.pause_s)
             try:
