@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from chronofact.cli.shown import shown as shown_body
 from chronofact.domain.events import (
@@ -178,3 +179,13 @@ def test_an_answer_for_a_terminal_has_no_raw_controls() -> None:
         "kind": "value",
     }
     assert body["sentences"] == ["a\nb"]
+
+
+def test_long_chains_of_revoked_versions_are_walked_over_once() -> None:
+    chain = [said(f"v{number}", MARCH + number) for number in range(2_000)]
+    edges = [FactSuperseded(new.version_id, old.version_id) for old, new in pairwise(chain)]
+    middles = [FactRevoked(one.version_id) for one in chain[1:-1]]
+    assert told(*chain, *edges, *middles).ignored_count == 0
+    last = FactRevoked(chain[-1].version_id)
+    assert told(*chain, *edges, *middles, last).ignored_count == len(edges)
+    assert told(*chain, *reversed(edges), *middles, last).ignored_count == len(edges)

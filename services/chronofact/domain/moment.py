@@ -13,7 +13,7 @@ from chronofact.domain.knots import knots_of
 from chronofact.domain.spans import contains
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from chronofact.domain.edges import Edge
     from chronofact.domain.knots import Knot
@@ -103,31 +103,39 @@ class Moment:
 
     def reaches(self, source: Version, version: Version) -> bool:
         """Whether edges with effect lead from one to the other, stated or not."""
-        return source in self._seen_above(version, until=source)
+        return source in self._ways_above(version, lambda one: one is source, {})
 
     def is_passing_on(self, version: Version) -> bool:
-        """Whether one that can cover reaches it; asked of many, each is walked over once."""
+        """Whether one that can cover reaches it; asked of many, each is walked over about once."""
         if version not in self._passing:
-            seen = self._seen_above(version, until=None)
-            passes = any(one.capable or self._passing.get(one, False) for one in seen if one is not version)
-            for one in {version} if passes else seen:
-                self._passing[one] = passes
+            above = self._ways_above(version, lambda one: one.capable or self._passing.get(one, False), self._passing)
+            last = next(reversed(above), version)
+            passes = last is not version and (last.capable or self._passing.get(last, False))
+            self._passing[version] = passes
+            if not passes:
+                self._passing.update(dict.fromkeys(above, False))
+            while passes and last is not version:
+                self._passing[last], last = True, above[last]
         return self._passing[version]
 
-    def _seen_above(self, version: Version, *, until: Version | None) -> set[Version]:
-        """All from which edges lead to it, up to the one looked for, or the first that tells whether it passes on."""
-        seen, waiting = {version}, deque([version])
+    def _ways_above(
+        self, version: Version, is_enough: Callable[[Version], bool], known: Mapping[Version, bool]
+    ) -> dict[Version, Version]:
+        """All from which edges lead to it, each with its next one on the way, up to one that is enough; not past known ones."""
+        onward: dict[Version, Version] = {}
+        waiting = deque([version])
         while waiting:
-            for tie in self.ties(waiting.popleft()):
+            at = waiting.popleft()
+            for tie in self.ties(at):
                 source = tie.source
-                if source in seen:
+                if source is version or source in onward:
                     continue
-                seen.add(source)
-                if source is until or (until is None and (source.capable or self._passing.get(source, False))):
-                    return seen
-                if until is not None or source not in self._passing:
+                onward[source] = at
+                if is_enough(source):
+                    return onward
+                if source not in known:
                     waiting.append(source)
-        return seen
+        return onward
 
     def replaces_automatic(self, edge: Edge) -> bool:
         """Whether an automatic edge has no effect now because this one was stated in its place."""
