@@ -56,8 +56,8 @@ def test_live_rate(kafka: str, postgres: str, topic_name: str, database: str, me
             f"live projector with timeline, {members} process{'es' if members > 1 else ''}",
             done / seconds,
             "events/s",
-            "at least",
-            12_000,
+            "at least" if members > 1 else "told",
+            12_000 if members > 1 else None,  # of the machine, as `up` runs it
             f"CPU µs an event: {costs}",
             "ceiling of the page 32,000-39,000 with a fold of 0; Connect + Debezium, current state only, 22,700 a task",
         )
