@@ -96,9 +96,9 @@ def build_app(
         bodies_bytes_max=settings.bodies_bytes_max,
         timeout_s=settings.body_timeout_s,
     )
-    events = Events(writer, credentials, bodies, metrics, commands_max=settings.commands_max, clock=_now)
-    add_events(app, events)
-    add_drops(app, Drops(writer, credentials, bodies, metrics))
+    events = Events(writer, credentials, bodies, commands_max=settings.commands_max, clock=_now)
+    add_events(app, events, metrics)
+    add_drops(app, Drops(writer, credentials, bodies), metrics)
     return app
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
-from starlette.requests import ClientDisconnect
 
 from chronofact.contracts.drops import DropCommand
 from chronofact.contracts.payload import id_text
 from chronofact.contracts.refusals import refusal_of
 from chronofact.domain.errors import Rejected
 from chronofact.runtime.auth import Credentials, Role
-from chronofact.runtime.http import error_response, json_response
+from chronofact.runtime.http import json_response
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.openapi import ID, TEXT, answers, shape, words
 from chronofact.writer.body import parse_json
 from chronofact.writer.intake import JSON, Bodies, has_lines, trace_of
+from chronofact.writer.route import counted
 from chronofact.writer.service import Writer
 
 _ROUTE: Final = "/v1/drops"
@@ -27,26 +26,17 @@ _ROUTE: Final = "/v1/drops"
 class Drops:
     """The route: an operator's alone, one drop a request."""
 
-    def __init__(self, writer: Writer, credentials: Credentials, bodies: Bodies, metrics: Metrics) -> None:
+    def __init__(self, writer: Writer, credentials: Credentials, bodies: Bodies) -> None:
         self._writer = writer
         self._credentials = credentials
         self._bodies = bodies
-        self._metrics = metrics
 
-    async def __call__(self, request: Request) -> Response:
-        """One request; what is wrong with it is its answer."""
-        started = time.perf_counter()
-        try:
-            response = await self._answer(request)
-        except Rejected as error:
-            response = error_response(error)
-        except ClientDisconnect:
-            response = error_response(Rejected("json_malformed", "the body was cut short"))
-        self._metrics.counter("chronofact_http_requests_total").labels(_ROUTE, str(response.status_code)).inc()
-        self._metrics.histogram("chronofact_http_request_seconds").labels(_ROUTE).observe(time.perf_counter() - started)
-        return response
+    async def answer(self, request: Request) -> Response:
+        """What became of one request.
 
-    async def _answer(self, request: Request) -> Response:
+        Raises:
+            Rejected, ClientDisconnect: nothing was taken.
+        """
         headers = request.headers
         self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id")).require(Role.OPERATE)
         if request.query_params:
@@ -73,16 +63,13 @@ def _command(raw: bytearray) -> DropCommand:
         raise refusal_of(error, fields=tuple(DropCommand.model_fields)) from None
 
 
-def add_drops(app: FastAPI, drops: Drops) -> None:
+def add_drops(app: FastAPI, drops: Drops, metrics: Metrics) -> None:
     """The route and its description."""
-
-    async def post_drops(request: Request) -> Response:
-        return await drops(request)
-
     app.add_api_route(
         _ROUTE,
-        post_drops,
+        counted(_ROUTE, drops.answer, metrics),
         methods=["POST"],
+        operation_id="post_v1_drops",
         summary="Give up a parked message; `chronofact parked drop` looks first whether it is one",
         tags=["operations"],
         status_code=201,

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
 
 from chronofact.contracts.commands import COMMANDS
-from chronofact.domain.errors import Rejected
 from chronofact.runtime.auth import Credentials, Role
-from chronofact.runtime.http import error_response
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.openapi import ERROR, ID, TEXT, Answers, answers, many, nullable, shape, words
 from chronofact.writer.accept import Authority
 from chronofact.writer.answers import lines, several, single
 from chronofact.writer.body import parse_json, parse_lines
 from chronofact.writer.intake import JSON, LINES, Bodies, has_lines, is_dry_run, trace_of, wants_lines
+from chronofact.writer.route import counted
 from chronofact.writer.service import Writer
 
 _ROUTE: Final = "/v1/events"
@@ -34,7 +31,6 @@ class Events:
         writer: Writer,
         credentials: Credentials,
         bodies: Bodies,
-        metrics: Metrics,
         *,
         commands_max: int,
         clock: Callable[[], int],
@@ -42,25 +38,15 @@ class Events:
         self._writer = writer
         self._credentials = credentials
         self._bodies = bodies
-        self._metrics = metrics
         self._commands_max = commands_max
         self._clock = clock
 
-    async def __call__(self, request: Request) -> Response:
-        """One request; what is wrong with it as a whole is its answer."""
-        started = time.perf_counter()
-        try:
-            response = await self._answer(request)
-        except Rejected as error:
-            response = error_response(error)
-        except ClientDisconnect:
-            # half a body came and no one waits for an answer: nothing was taken
-            response = error_response(Rejected("json_malformed", "the body was cut short"))
-        self._metrics.counter("chronofact_http_requests_total").labels(_ROUTE, str(response.status_code)).inc()
-        self._metrics.histogram("chronofact_http_request_seconds").labels(_ROUTE).observe(time.perf_counter() - started)
-        return response
+    async def answer(self, request: Request) -> Response:
+        """What became of one request.
 
-    async def _answer(self, request: Request) -> Response:
+        Raises:
+            Rejected, ClientDisconnect: nothing was taken.
+        """
         headers = request.headers
         authority = self._authority(headers)
         is_dry = is_dry_run(request.query_params)
@@ -79,16 +65,13 @@ class Events:
         return Authority(caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, self._clock())
 
 
-def add_events(app: FastAPI, events: Events) -> None:
+def add_events(app: FastAPI, events: Events, metrics: Metrics) -> None:
     """The route and its description."""
-
-    async def post_events(request: Request) -> Response:
-        return await events(request)
-
     app.add_api_route(
         _ROUTE,
-        post_events,
+        counted(_ROUTE, events.answer, metrics),
         methods=["POST"],
+        operation_id="post_v1_events",
         summary="One command, a JSON array of them, or NDJSON",
         tags=["events"],
         responses=_answers(),
