@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +21,9 @@ from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence,
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import create_topics
 from chronofact.kafka.checked_log import CheckedLog
+from chronofact.postgres import check_store
 from chronofact.postgres.check_store import CheckStore
+from chronofact.postgres.session import connect
 from chronofact.reconciler.check import Checker, Outcome, shares_of
 from chronofact.runtime.failures import Transient
 from tests.bench.workload import mixed
@@ -164,6 +168,21 @@ class _Failing:
 
 def _no_log() -> Any:
     raise AssertionError("the log is not read")
+
+
+def test_the_next_one_may_begin_before_the_server_has_seen_the_last_one_go(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.ExitStack() as lingering:
+
+        @contextlib.contextmanager
+        def connected(*said: Any, **settings: Any) -> Iterator[Any]:
+            yield lingering.enter_context(connect(*said, **settings))
+
+        monkeypatch.setattr(check_store, "connect", connected)
+        for _ in range(2):
+            with CheckStore(database).begin(CheckWanted("p1")):
+                pass
 
 
 def test_chunks_are_shared_in_runs_of_neighbours() -> None:

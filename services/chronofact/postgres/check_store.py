@@ -33,8 +33,11 @@ class CheckStore:
             CheckRunning: another one is at work on this projection.
             Transient, Unfit: Postgres is away, or has no such projection.
         """
-        with failures_named(), connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection:
-            _lock(connection, wanted.projection)
+        with (
+            failures_named(),
+            connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection,
+            _locked(connection, wanted.projection),
+        ):
             connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
             run_id = _begun(connection, wanted)
             run = CheckRun(self._conninfo, connection, run_id, wanted)
@@ -70,10 +73,18 @@ class CheckStore:
             return [_run_of(line) for line in cursor.execute(script("check", name).filled(connection), parameters)]
 
 
-def _lock(connection: Connection[Any], projection: str) -> None:
-    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", (LOCK_CLASS, projection)).fetchone()
+@contextmanager
+def _locked(connection: Connection[Any], projection: str) -> Iterator[None]:
+    what = (LOCK_CLASS, projection)
+    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", what).fetchone()
     if found is None or not found[0]:
         raise CheckRunning(projection)
+    try:
+        yield
+    finally:
+        # the end of the connection would do it too, but a moment after it was closed here
+        if not connection.closed:
+            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", what)
 
 
 def _begun(connection: Connection[Any], wanted: CheckWanted) -> int:
