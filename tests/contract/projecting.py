@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chronofact.projecting.ports import Applied, Store
 from chronofact.projector.loop import Limits, Projector
-from chronofact.projector.ports import Applied, Log, Store
+from chronofact.projector.ports import Log
 from chronofact.runtime.failures import Transient, Unfit
 
 STEPS_MAX = 10_000

@@ -13,8 +13,9 @@ import pytest
 from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.kafka.admin import Admin
 from chronofact.kafka.consumer import LogConsumer
+from chronofact.projecting.ports import Message
 from chronofact.projector.log import KafkaLog
-from chronofact.projector.ports import Log, Message
+from chronofact.projector.ports import Log
 from tests.contract.memory_log import MemoryTopic
 from tests.integration.projecting import append
 from tests.integration.saying import Said

@@ -10,7 +10,7 @@ import pytest
 
 from chronofact.contracts.projection import HELD, ConflictLine, EventLine, FactLine, Head, Lines, ParkedLine, Step
 from chronofact.postgres.projection_store import ProjectionStore
-from chronofact.projector.ports import Store
+from chronofact.projecting.ports import Store
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Unfit
 from tests.bench.workload import mixed
 from tests.contract.memory_log import TOPIC_ID, MemoryTopic

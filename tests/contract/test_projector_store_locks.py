@@ -9,7 +9,7 @@ import pytest
 from chronofact.contracts.projection import EventLine, FactLine, Head, Lines, Step
 from chronofact.postgres import projection_store
 from chronofact.postgres.projection_store import ProjectionStore
-from chronofact.projector.ports import Batch, Store
+from chronofact.projecting.ports import Batch, Store
 from chronofact.runtime.failures import Fenced, Transient
 from tests.contract.memory_log import TOPIC_ID
 from tests.contract.memory_store import MemoryStore

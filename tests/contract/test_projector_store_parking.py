@@ -23,7 +23,7 @@ from chronofact.contracts.projection import (
 )
 from chronofact.postgres.parking_store import ParkingStore, Which
 from chronofact.postgres.projection_store import ProjectionStore
-from chronofact.projector.ports import Store
+from chronofact.projecting.ports import Store
 from chronofact.runtime.failures import ConstraintBroken
 from tests.contract.memory_log import TOPIC_ID
 from tests.contract.memory_store import MemoryStore

@@ -12,12 +12,13 @@ from psycopg import errors
 from chronofact.contracts.projection import Claim, Step
 from chronofact.domain.errors import Rejected
 from chronofact.domain.history import History
-from chronofact.projector import apply, loop, release
-from chronofact.projector.apply import Applier
-from chronofact.projector.cache import FactCache, Slot
-from chronofact.projector.draft import Draft, Owned
+from chronofact.projecting import apply, release
+from chronofact.projecting.apply import Applier
+from chronofact.projecting.cache import FactCache, Slot
+from chronofact.projecting.draft import Draft, Owned
+from chronofact.projecting.ports import Applied, Message
+from chronofact.projector import loop
 from chronofact.projector.loop import Projector
-from chronofact.projector.ports import Applied, Message
 from chronofact.runtime.failures import ConstraintBroken, Transient
 from tests.contract.memory_store import MemoryBatch, MemoryStore
 from tests.simulation.group import SimLog

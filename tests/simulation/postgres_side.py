@@ -13,7 +13,7 @@ import psycopg
 from chronofact.postgres import projection_store
 from chronofact.postgres.parking_store import ParkingStore, Which
 from chronofact.postgres.projection_store import ProjectionStore
-from chronofact.projector.ports import Store
+from chronofact.projecting.ports import Store
 from tests.simulation.audit import Written
 from tests.simulation.locking import Locking
 from tests.simulation.picture import FactPicture, Line, Picture, in_order

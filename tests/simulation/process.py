@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from chronofact.contracts.projection import Ask, Claim, Lines, ParkedMessage, Step, StoredFact
+from chronofact.projecting.parking import ParkingLimit
+from chronofact.projecting.ports import Batch, Store
 from chronofact.projector.loop import Projector
-from chronofact.projector.parking import ParkingLimit
-from chronofact.projector.ports import Batch, Store
 from chronofact.runtime.failures import Corruption
 from tests.contract.projecting import Witness
 from tests.simulation.audit import Written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chronofact.projector.ports import Store
+from chronofact.projecting.ports import Store
 from tests.contract.memory_log import TOPIC_ID
 from tests.contract.memory_store import MemoryStore
 from tests.simulation.locking import Locking, TwinLocking

@@ -8,8 +8,8 @@ from chronofact.contracts.projection import HELD, Lines
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, FactActivated, FactAsserted, FactEnded, FactRevoked, Happening
 from chronofact.domain.history import Change, History
+from chronofact.projecting.parking import PARKED_ROW_MAX, ParkingLimit
 from chronofact.projector.loop import Projector
-from chronofact.projector.parking import PARKED_ROW_MAX, ParkingLimit
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.memory_store import MemoryStore
 from tests.contract.projecting import Witness, projector_on, run_until_idle

@@ -4,7 +4,7 @@ from chronofact.contracts.codec import decode_event
 from chronofact.contracts.payload import happening_of
 from chronofact.domain.events import Event
 from chronofact.domain.history import History
-from chronofact.projector.cache import FactCache, Slot
+from chronofact.projecting.cache import FactCache, Slot
 from tests.bench.workload import mixed
 
 

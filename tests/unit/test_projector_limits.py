@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chronofact.contracts.drops import Drop
-from chronofact.projector.parking import PARKED_ROW_MAX, ParkingLimit
+from chronofact.projecting.parking import PARKED_ROW_MAX, ParkingLimit
 from tests.contract.memory_log import TOPIC_ID, MemoryTopic
 from tests.contract.memory_store import MemoryStore
 from tests.contract.projecting import projector_on, run_until_idle

@@ -1,6 +1,6 @@
 import pytest
 
-from chronofact.projector.parking import PARKED_ROW_MAX, WINDOW_EVENTS, ParkingLimit, ParkingLimits, ParkingMeter
+from chronofact.projecting.parking import PARKED_ROW_MAX, WINDOW_EVENTS, ParkingLimit, ParkingLimits, ParkingMeter
 
 
 def test_fifty_in_a_row_are_too_many() -> None:

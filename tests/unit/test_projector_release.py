@@ -10,8 +10,8 @@ from chronofact.contracts.log import Message
 from chronofact.contracts.projection import HELD, Lines
 from chronofact.domain.events import FactEnded
 from chronofact.domain.identity import event_id_of
+from chronofact.projecting.release import CHUNK_MESSAGES
 from chronofact.projector.loop import Projector
-from chronofact.projector.release import CHUNK_MESSAGES
 from chronofact.runtime.failures import Transient
 from tests.contract.memory_log import TOPIC_ID, MemoryTopic
 from tests.contract.memory_store import MemoryStore

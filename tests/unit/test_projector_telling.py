@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from chronofact.projector.ports import Applied
+from chronofact.projecting.ports import Applied
 from chronofact.projector.telling import PART, Telling
 from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics

@@ -14,9 +14,9 @@ from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin
 from chronofact.kafka.consumer import LogConsumer
 from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.projecting.parking import ParkingLimit, ParkingLimits
 from chronofact.projector.log import KafkaLog
 from chronofact.projector.loop import Limits, Projector
-from chronofact.projector.parking import ParkingLimit, ParkingLimits
 from chronofact.projector.serving import HealthServer
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import PART, Telling

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chronofact.contracts.projection import Claim
-from chronofact.projector.apply import Applier
-from chronofact.projector.draft import Owned, Topic
-from chronofact.projector.parking import ParkingLimits, ParkingMeter
-from chronofact.projector.ports import Applied, Assignment, Log, Message, Observer, Store, TopicLook
+from chronofact.projecting.apply import Applier
+from chronofact.projecting.draft import Owned, Topic
+from chronofact.projecting.parking import ParkingLimits, ParkingMeter
+from chronofact.projecting.ports import Applied, Message, Store
+from chronofact.projector.ports import Assignment, Log, Observer, TopicLook
 from chronofact.runtime.failures import Fenced, Transient, Unfit
 
 NO_GENERATION: Final = -1

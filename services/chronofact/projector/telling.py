@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from chronofact.contracts.projection import HELD
-from chronofact.projector.ports import Applied
+from chronofact.projecting.ports import Applied
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health, reason_of
 from chronofact.runtime.metrics import Metrics

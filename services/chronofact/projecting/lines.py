@@ -30,8 +30,8 @@ from chronofact.domain.events import (
 )
 from chronofact.domain.history import Change
 from chronofact.domain.labels import Label
-from chronofact.projector.cache import Slot
-from chronofact.projector.ports import Message
+from chronofact.projecting.cache import Slot
+from chronofact.projecting.ports import Message
 
 FirstSights = dict[tuple[int, int], tuple[FactAsserted, Change]]
 """Versions first asserted in this batch, by fact and version number: their lines wait for their labels."""

@@ -14,7 +14,7 @@ from chronofact.domain.history import History
 from chronofact.runtime.failures import Corruption
 
 if TYPE_CHECKING:
-    from chronofact.projector.ports import Applied
+    from chronofact.projecting.ports import Applied
 
 PARTITION_SHIFT: Final = 40
 """``fact_no`` has the Kafka partition above this bit and a counter from 1 below."""

@@ -8,10 +8,10 @@ from typing import Final
 from chronofact.contracts.codec import is_drop
 from chronofact.contracts.projection import Ask, Step
 from chronofact.domain.errors import Rejected
-from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
-from chronofact.projector.ports import Applied, Message, Store
-from chronofact.projector.release import Releaser
+from chronofact.projecting.cache import FactCache
+from chronofact.projecting.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
+from chronofact.projecting.ports import Applied, Message, Store
+from chronofact.projecting.release import Releaser
 from chronofact.runtime.failures import ConstraintBroken, Corruption
 
 PHASES: Final = ("advance", "decode", "load", "fold", "write", "commit")

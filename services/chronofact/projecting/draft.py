@@ -24,10 +24,10 @@ from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, Happening
 from chronofact.domain.history import History
 from chronofact.kafka.partitioning import partition_of
-from chronofact.projector.cache import PARTITION_SHIFT, Slot
-from chronofact.projector.lines import FirstSights, add_event, add_outcome, add_saying
-from chronofact.projector.parking import ParkingMeter
-from chronofact.projector.ports import Applied, Message
+from chronofact.projecting.cache import PARTITION_SHIFT, Slot
+from chronofact.projecting.lines import FirstSights, add_event, add_outcome, add_saying
+from chronofact.projecting.parking import ParkingMeter
+from chronofact.projecting.ports import Applied, Message
 from chronofact.runtime.failures import Corruption, Fenced
 
 _BEHIND: Final = "an earlier message of its fact is parked"

@@ -13,9 +13,9 @@ from chronofact.contracts.projection import Ask, DroppedLine, ParkedMessage, Ste
 from chronofact.contracts.verifying import check_content, check_event_id
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import EventDropped
-from chronofact.projector.cache import FactCache
-from chronofact.projector.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
-from chronofact.projector.ports import Applied, Batch, Message, Store
+from chronofact.projecting.cache import FactCache
+from chronofact.projecting.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
+from chronofact.projecting.ports import Applied, Batch, Message, Store
 from chronofact.runtime.failures import ConstraintBroken, Corruption
 
 CHUNK_MESSAGES: Final = 100
