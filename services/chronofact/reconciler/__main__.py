@@ -22,6 +22,7 @@ from chronofact.reconciler.http import Routes, add_routes
 from chronofact.reconciler.jobs import Job, repeat
 from chronofact.reconciler.last_check import LastCheckMetrics
 from chronofact.reconciler.ports import Checks, Log
+from chronofact.reconciler.requests import Operating
 from chronofact.reconciler.service import Reconciler, seconds_until
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
@@ -83,7 +84,8 @@ def build_app(
 ) -> FastAPI:
     """The application over any checks."""
     app = create_app("reconciler", "Compares projections with the log.", health=health, metrics=metrics)
-    add_routes(app, Routes(reconciler, credentials, metrics, projection=settings.projection))
+    operating = Operating(credentials, metrics)
+    add_routes(app, operating, Routes(reconciler, projection=settings.projection))
     return app
 
 
