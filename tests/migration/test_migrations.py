@@ -62,6 +62,20 @@ def test_a_database_without_ledger_lacks_everything(empty_database: str) -> None
     assert status(empty_database).missing == tuple(one.name for one in scripts("migrations"))
 
 
+def test_without_a_projection_none_is_made_until_somebody_asks(empty_database: str) -> None:
+    made = (
+        "select array_agg(name), (select array_agg(projection) from chronofact.tenant_route) from chronofact.projection"
+    )
+    for _ in range(2):
+        migrate(empty_database, projection=None)
+    with psycopg.connect(empty_database) as connection:
+        assert connection.execute(made).fetchall() == [(None, None)]
+    for projection in ("p7", "p8"):
+        migrate(empty_database, projection=projection)
+    with psycopg.connect(empty_database) as connection:
+        assert connection.execute(made).fetchall() == [(["p7"], ["p7"])]
+
+
 def test_two_at_once_wait_for_one_another(empty_database: str) -> None:
     with ThreadPoolExecutor(4) as several:
         found = list(several.map(migrate, [empty_database] * 4))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Annotated
 
 import typer
 
@@ -56,8 +57,19 @@ def topics() -> None:
     print("all topics are as they must be")
 
 
-def migrate() -> None:
-    """Bring the database's schema up to date; safe to repeat."""
+def migrate(
+    projection: Annotated[
+        bool,
+        typer.Option(
+            "--projection/--no-projection",
+            help="In a database without any, make the configured projection, empty; else the first rebuild makes one.",
+        ),
+    ] = True,
+) -> None:
+    """Bring the database's schema up to date; safe to repeat.
+
+    For a database that is new or lost while the log is not: 'chronofact migrate --no-projection', then 'chronofact rebuild start'.
+    """
     from chronofact.cli.options import outside_told, read_settings
     from chronofact.postgres.migrate import migrate as apply_missing
     from chronofact.postgres.migrate import status
@@ -66,7 +78,7 @@ def migrate() -> None:
     conninfo = settings.postgres.get_secret_value()
     with outside_told():
         missing = status(conninfo).missing
-        apply_missing(conninfo, projection=settings.projection)
+        apply_missing(conninfo, projection=settings.projection if projection else None)
     for name in missing:
         print(f"applied {name}")
     print("the database is up to date")

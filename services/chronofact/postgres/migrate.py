@@ -42,8 +42,10 @@ class Status:
     changed: tuple[str, ...]
 
 
-def migrate(conninfo: str, *, projection: str = "p1", rule: int = 1, phase: Phase | None = None) -> Status:
-    """Applies what is missing (of one phase, or all), and sees to it that some projection serves by default.
+def migrate(conninfo: str, *, projection: str | None = "p1", rule: int = 1, phase: Phase | None = None) -> Status:
+    """Applies what is missing (of one phase, or all); in a database without any projection makes this one, to serve by default.
+
+    With None, none is made: the first rebuild becomes the one that serves.
 
     Raises:
         Transient: the database is away or another migration holds a lock.
@@ -63,10 +65,19 @@ def migrate(conninfo: str, *, projection: str = "p1", rule: int = 1, phase: Phas
         for one in scripts("migrations"):
             if one.name in before.missing and phase in {None, _phase_of(one)}:
                 _apply(connection, one)
-        create_projection(connection, projection, rule=rule)
-        route_default(connection, projection)
+        if projection is not None:
+            _make_first(connection, projection, rule)
         publish(connection)
         return _status(connection)
+
+
+def _make_first(connection: Connection[Any], projection: str, rule: int) -> None:
+    """Beside others a projection is made by a rebuild: an empty one among them would be routed to or fed by mistake."""
+    with connection.transaction():
+        found = connection.execute("select exists (select from chronofact.projection)").fetchone()
+        if found is not None and not found[0]:
+            create_projection(connection, projection, rule=rule)
+            route_default(connection, projection)
 
 
 def status(conninfo: str) -> Status:

@@ -110,6 +110,8 @@ def _publish(connection: Connection[Any]) -> None:
     connection.execute(script("read_api", "routing").filled(connection))
     resolve_shares = _shares(connection, "share_of_resolve", serving)
     connection.execute(script("read_api", "resolve").filled(connection, shares=sql.SQL("").join(resolve_shares)))
+    if not serving:
+        return  # a view without a share would be no statement; the first projection that serves makes them
     for view in VIEWS:
         shares = sql.SQL(" union all ").join(_shares(connection, "share_of_view", serving, view=view))
         connection.execute(sql.SQL("create or replace view chronofact.{} as {}").format(sql.Identifier(view), shares))
