@@ -106,6 +106,10 @@ _SURROUNDINGS: Final = {
         "Kafka can't be reached.",
         "bring Kafka back, or check CHRONOFACT_KAFKA; the service goes on by itself",
     ),
+    "rule_unknown": (
+        "The projection is folded by a rule version that this code does not know.",
+        "run the version of Chronofact that made it, or rebuild it by a rule known here (docs/rules.md)",
+    ),
     "kafka_consumer": (
         "Kafka's consumer has to join anew.",
         "nothing: it joins anew by itself; if it keeps on, look at Kafka's log",

@@ -13,6 +13,7 @@ from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.moment import Moment
 from chronofact.domain.paint import winner_of
 from chronofact.domain.resolve import Answer, Conflict, Unknown, Value, Values
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.spans import NEG, POS
 from chronofact.domain.standing import Standing
 
@@ -47,7 +48,12 @@ def logged(events: Iterable[Event]) -> list[Logged]:
 
 
 def explain(
-    events: Iterable[Event], *, valid_at: int, system_as_of: int | None, versions_max: int = VERSIONS_MAX
+    events: Iterable[Event],
+    *,
+    valid_at: int,
+    system_as_of: int | None,
+    versions_max: int = VERSIONS_MAX,
+    rule: int = RULE_DEFAULT,
 ) -> Explanation:
     """Why the answer at two instants is what it is, from all events of the fact in log order.
 
@@ -56,7 +62,7 @@ def explain(
     """
     log = logged(events)
     known = [one for one in log if system_as_of is None or one.event.recorded_at <= system_as_of]
-    teller = _Teller(known, valid_at)
+    teller = _Teller(known, valid_at, rule)
     standings = {version: teller.stands(version) for version in teller.standing.numbered}
     answer = Unknown("not_yet_known") if log and not known else _answer(teller, standings)
     winner = answer.version_id if isinstance(answer, Value) else b""
@@ -89,8 +95,8 @@ def _new_versions(left_out: Sequence[Logged], standing: Standing) -> tuple[bytes
 class _Teller:
     """What some events say of each version at an instant."""
 
-    def __init__(self, log: Sequence[Logged], instant: int) -> None:
-        self.standing = standing = Standing()
+    def __init__(self, log: Sequence[Logged], instant: int, rule: int) -> None:
+        self.standing = standing = Standing(rule)
         self._said: dict[bytes, FactAsserted] = {}
         self._naming: dict[type, dict[bytes, list[bytes]]] = {FactAsserted: {}, FactActivated: {}, FactRevoked: {}}
         for _, event in log:

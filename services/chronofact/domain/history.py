@@ -13,6 +13,7 @@ from chronofact.domain.labels import Label, label_of
 from chronofact.domain.paint import Painter, Painting
 from chronofact.domain.picture import MANY_VALUED, Picture, reasons_of
 from chronofact.domain.rivals import OpenPairs, rivals_of
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, difference, subtract, union
 from chronofact.domain.standing import Standing
 from chronofact.domain.statehash import StateHash
@@ -48,16 +49,16 @@ class Outcome(NamedTuple):
 
 
 class History:
-    """The mutable state of one fact: everything its events say, folded.
+    """The mutable state of one fact: everything its events say, folded by one rule version.
 
     ``apply`` takes events in log order, each ``event_id`` once (ask ``knows`` first). The state depends on the set of
     events alone; order decides ``event_seq``, ``recorded_at`` and so what was painted when.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rule: int = RULE_DEFAULT) -> None:
         self.event_seq = 0
         self.recorded_at = INSTANT_MIN
-        self.standing = Standing()
+        self.standing = Standing(rule)
         self.picture = Picture()
         self.open = OpenPairs()
         self.painter = Painter()
@@ -73,7 +74,13 @@ class History:
 
     @classmethod
     def load(
-        cls, events: Iterable[Event], *, painted: int = 0, lane_mode: int = 0, conflicts_open: int | None = None
+        cls,
+        events: Iterable[Event],
+        *,
+        painted: int = 0,
+        lane_mode: int = 0,
+        conflicts_open: int | None = None,
+        rule: int = RULE_DEFAULT,
     ) -> History:
         """The state after events that were applied before: their ids once, in order, ``recorded_at`` as it was settled.
 
@@ -82,8 +89,9 @@ class History:
             painted: Lane 0 stretches painted since its last whole repaint.
             lane_mode: 1 when every version's lane is kept.
             conflicts_open: The number of OPEN pairs; None counts them anew.
+            rule: The rule version by which they were and are folded.
         """
-        history = cls()
+        history = cls(rule)
         history._rest(events)
         if not history.event_seq:
             return history
@@ -95,9 +103,9 @@ class History:
         return history
 
     @classmethod
-    def at_rest(cls, events: Iterable[Event]) -> History:
+    def at_rest(cls, events: Iterable[Event], *, rule: int = RULE_DEFAULT) -> History:
         """The same state for answers alone, at a third of the cost: it takes in no further event."""
-        history = cls()
+        history = cls(rule)
         history._rest(events)
         return history
 
@@ -108,6 +116,11 @@ class History:
             self._is_single = self.standing.is_single
             self._knots = knots_of(self.standing)
             self._redraw(self._settle(self.standing.numbered))
+
+    @property
+    def rule(self) -> int:
+        """The rule version by which it is folded."""
+        return self.standing.rule
 
     @property
     def lane_mode(self) -> int:

@@ -113,17 +113,17 @@ def _painting(standing: Standing, stroke: Stroke) -> Painting:
     if kind is Kind.LANES or (mask < 0 and kind is Kind.CONFLICT):
         return _line(0, start, end, cell, None, None, None)
     if mask < 0:
-        key = next(value_hash for value_hash, no in standing.values.items() if no == -2 - mask)
+        key = next(key for key, no in standing.values.items() if no == -2 - mask)
         return _line(0, start, end, cell, key[:16], None, None)
     if not mask & (mask - 1):
         only = standing.numbered[mask.bit_length() - 2]
-        return _line(0, start, end, cell, only.value_hash[:16], (only.no,), only.no)
+        return _line(0, start, end, cell, only.value_key[:16], (only.no,), only.no)
     numbers = tuple(bits(mask))
     versions = [standing.numbered[no - 1] for no in numbers]
     if kind is Kind.CONFLICT:
         return _line(0, start, end, cell, conflict_key(versions), numbers, None)
     winner = winner_of(versions)
-    return _line(0, start, end, cell, winner.value_hash[:16], numbers, winner.no)
+    return _line(0, start, end, cell, winner.value_key[:16], numbers, winner.no)
 
 
 def winner_of(versions: Collection[Version]) -> Version:
@@ -133,7 +133,7 @@ def winner_of(versions: Collection[Version]) -> Version:
 
 def conflict_key(versions: Iterable[Version]) -> bytes:
     """16 bytes that are equal for equal sets of values."""
-    return sha256(b"".join(sorted({version.value_hash for version in versions}))).digest()[:16]
+    return sha256(b"".join(sorted({version.value_key for version in versions}))).digest()[:16]
 
 
 def _line(

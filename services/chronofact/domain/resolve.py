@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from chronofact.domain.history import History
 from chronofact.domain.lanes import lane_of
 from chronofact.domain.paint import winner_of
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.spans import NEG, POS, contains
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class Unknown:
 Answer: TypeAlias = Value | Values | Conflict | Unknown
 
 
-def resolve(events: Iterable[Event], *, valid_at: int, system_as_of: int | None) -> Answer:
+def resolve(events: Iterable[Event], *, valid_at: int, system_as_of: int | None, rule: int = RULE_DEFAULT) -> Answer:
     """The answer of one fact from its events in log order, repeats and all; None takes everything."""
-    history = History()
+    history = History(rule)
     seen = False
     for event in events:
         seen = True

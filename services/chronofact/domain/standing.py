@@ -21,6 +21,7 @@ from chronofact.domain.events import (
     Succession,
 )
 from chronofact.domain.relations import Relations
+from chronofact.domain.rules import RULE_DEFAULT, check_rule, value_key
 from chronofact.domain.spans import NEG, NOWHERE, POS, Spans, union
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Version:
         "start",
         "to",
         "valid_from_known",
-        "value_hash",
+        "value_key",
         "value_no",
         "wished_confidence",
         "wished_stamps",
@@ -70,7 +71,7 @@ class Version:
         self.id = version_id
         self.no = 0
         self.start, self.to, self.end = NEG, POS, POS
-        self.value_hash = b""
+        self.value_key = b""
         self.value_no = 0
         self.said_active = self.activated = self.revoked = False
         self.ever_active = self.active = self.one = self.automatic = False
@@ -156,7 +157,8 @@ class Pair:
 class Standing:
     """The set of events of one fact as versions, edges and decisions, with the indexes that covering asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, rule: int = RULE_DEFAULT) -> None:
+        self.rule = check_rule(rule)
         self.by_id: dict[bytes, Version] = {}
         self.numbered: list[Version] = []
         self.by_start: list[tuple[int, int]] = []
@@ -256,8 +258,9 @@ class Standing:
         version.no = len(self.numbered)
         version.start = NEG if said.valid.start is None else said.valid.start
         version.to = POS if said.valid.end is None else said.valid.end
-        version.value_hash = said.value_hash
-        value_no = self.values.setdefault(said.value_hash, len(self.values))
+        key = said.value_hash if self.rule == RULE_DEFAULT else value_key(said.value, said.value_hash, self.rule)
+        version.value_key = key
+        value_no = self.values.setdefault(key, len(self.values))
         if value_no == len(self.value_masks):
             self.value_masks.append(0)
         version.value_no = value_no

@@ -80,7 +80,7 @@ def _stretch_hash(standing: Standing, stretch: Stroke, crowd: int) -> int:
         behind = f'"crowd":"{crowd:064x}","count":{mask.bit_count()}'
     else:
         versions = sorted((standing.numbered[no - 1] for no in bits(mask)), key=lambda version: version.id)
-        values = ",".join(f'"{text}"' for text in sorted({version.value_hash.hex() for version in versions}))
+        values = ",".join(f'"{text}"' for text in sorted({version.value_key.hex() for version in versions}))
         ids = ",".join(f'"{version.id.hex()}"' for version in versions)
         behind = f'"value_hashes":[{values}],"version_ids":[{ids}]'
     return _hash(_described(start, end, cell, behind))
@@ -94,7 +94,7 @@ def _lane_hash(version: Version, stroke: Stroke) -> int:
 
 
 def _behind(version: Version) -> str:
-    return f'"value_hashes":["{version.value_hash.hex()}"],"version_ids":["{version.id.hex()}"]'
+    return f'"value_hashes":["{version.value_key.hex()}"],"version_ids":["{version.id.hex()}"]'
 
 
 def _described(start: int, end: int, cell: Cell, behind: str) -> str:
@@ -119,7 +119,7 @@ def _crowd_digest(standing: Standing, mask: int, known: tuple[int, int]) -> int:
 
 
 def _version_hash(version: Version) -> int:
-    return int.from_bytes(sha256(version.id + version.value_hash).digest())
+    return int.from_bytes(sha256(version.id + version.value_key).digest())
 
 
 def _edge_hash(pair: PairIds, relation: str) -> int:

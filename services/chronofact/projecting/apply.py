@@ -8,6 +8,7 @@ from typing import Final
 from chronofact.contracts.codec import is_drop
 from chronofact.contracts.projection import Ask, Step
 from chronofact.domain.errors import Rejected
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.projecting.cache import FactCache
 from chronofact.projecting.draft import Draft, Impossible, Owned, Place, Topic, refuse_moved
 from chronofact.projecting.ports import Applied, Message, Store
@@ -19,15 +20,21 @@ PHASES: Final = ("advance", "decode", "load", "fold", "write", "commit")
 
 
 class Applier:
-    """Applies batches to one store; keeps the histories of recently touched facts."""
+    """Applies batches to one store; keeps the histories of recently touched facts, folded by ``cache.rule``."""
 
     def __init__(
-        self, store: Store, topic: Callable[[], Topic], *, cache_bytes_max: int, monotonic: Callable[[], float]
+        self,
+        store: Store,
+        topic: Callable[[], Topic],
+        *,
+        cache_bytes_max: int,
+        monotonic: Callable[[], float],
+        rule: int = RULE_DEFAULT,
     ) -> None:
         self._store = store
         self._topic = topic
         self._monotonic = monotonic
-        self.cache = FactCache(cache_bytes_max)
+        self.cache = FactCache(cache_bytes_max, rule=rule)
         self._releaser = Releaser(store, topic, self.cache)
 
     def apply(self, owned: Mapping[int, Owned], messages: Sequence[Message]) -> Applied:
@@ -90,7 +97,8 @@ class Applier:
         with self._store.begin() as batch:
             before = batch.advance(topic.topic_id, steps)
             refuse_moved(owned, before)
-            draft = Draft({step.partition: owned[step.partition] for step in steps}, culprits, topic.partitions)
+            mine = {step.partition: owned[step.partition] for step in steps}
+            draft = Draft(mine, culprits, topic.partitions, rule=self.cache.rule)
             times.append(self._monotonic())
             draft.read(messages, before)
             times.append(self._monotonic())

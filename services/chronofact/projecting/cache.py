@@ -11,6 +11,7 @@ from chronofact.contracts.payload import happening_of
 from chronofact.contracts.projection import StoredFact
 from chronofact.domain.events import Event
 from chronofact.domain.history import History
+from chronofact.domain.rules import RULE_DEFAULT, check_rule
 from chronofact.runtime.failures import Corruption
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Taker(Protocol):
 class FactCache:
     """Slots by fact id. A batch takes out what it touches and puts it back once committed, so a rollback forgets it."""
 
-    def __init__(self, bytes_max: int) -> None:
+    def __init__(self, bytes_max: int, *, rule: int = RULE_DEFAULT) -> None:
+        self.rule = check_rule(rule)
+        """By which histories are folded here."""
         self._bytes_max = bytes_max
         self._slots: OrderedDict[bytes, Slot] = OrderedDict()
         self.weight = 0
@@ -82,7 +85,7 @@ class FactCache:
                 taker.slots[fact_id] = slot
         if missing:
             for stored in source.load(missing):
-                taker.slots[stored.fact_id] = _slot_of(stored)
+                taker.slots[stored.fact_id] = _slot_of(stored, self.rule)
                 taker.result.facts_loaded += 1
 
     def put(self, slots: Iterable[Slot]) -> None:
@@ -100,6 +103,16 @@ class FactCache:
         for key in gone:
             self._drop(self._slots.pop(key))
 
+    def fold_by(self, rule: int) -> None:
+        """Fold by this rule from now on; histories of another one go.
+
+        Raises:
+            Rejected: ``rule_unknown``.
+        """
+        if check_rule(rule) != self.rule:
+            self.clear()
+            self.rule = rule
+
     def clear(self) -> None:
         """Drop all of them."""
         while self._slots:
@@ -110,13 +123,17 @@ class FactCache:
         slot.history.release()
 
 
-def _slot_of(stored: StoredFact) -> Slot:
+def _slot_of(stored: StoredFact, rule: int) -> Slot:
     events = [
         Event(event_id, happening_of(event_type, payload), recorded_at)
         for event_id, event_type, recorded_at, payload in stored.events
     ]
     history = History.load(
-        events, painted=stored.painted, lane_mode=stored.lane_mode, conflicts_open=stored.conflicts_open
+        events,
+        painted=stored.painted,
+        lane_mode=stored.lane_mode,
+        conflicts_open=stored.conflicts_open,
+        rule=rule,
     )
     if history.event_seq != stored.event_seq:
         raise Corruption(

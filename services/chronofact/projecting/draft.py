@@ -23,6 +23,7 @@ from chronofact.contracts.verifying import check_content, check_event_id, checke
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, Happening
 from chronofact.domain.history import History
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.kafka.partitioning import partition_of
 from chronofact.projecting.cache import PARTITION_SHIFT, Slot
 from chronofact.projecting.lines import FirstSights, add_event, add_outcome, add_saying
@@ -77,7 +78,15 @@ class Impossible(Exception):
 class Draft:
     """Reads, folds and gathers lines; ``settle`` once they are committed, or forget it with its histories."""
 
-    def __init__(self, owned: Mapping[int, Owned], culprits: Mapping[Place, Rejected], partitions: int) -> None:
+    def __init__(
+        self,
+        owned: Mapping[int, Owned],
+        culprits: Mapping[Place, Rejected],
+        partitions: int,
+        *,
+        rule: int = RULE_DEFAULT,
+    ) -> None:
+        self._rule = rule
         self._owned = owned
         self._culprits = culprits
         self._partitions = partitions
@@ -254,7 +263,7 @@ class Draft:
         checked_identity(identity)
         number = self._fact_no_last[partition] + 1
         self._fact_no_last[partition] = number
-        self.slots[fact_id] = slot = Slot(number, fact_id, History(), has_label=False, is_stored=False)
+        self.slots[fact_id] = slot = Slot(number, fact_id, History(self._rule), has_label=False, is_stored=False)
         return slot
 
     def _fold_one(self, message: Message, event: FactEvent, what: Happening, slot: Slot) -> None:

@@ -130,7 +130,8 @@ class Releaser:
     def _attempt(self, owned: Mapping[int, Owned], step: Step, work: Work, trouble: _Trouble) -> Applied:
         trouble.under_way = ()
         topic = self._topic()
-        draft = Draft({step.partition: owned[step.partition]}, trouble.culprits, topic.partitions)
+        mine = {step.partition: owned[step.partition]}
+        draft = Draft(mine, trouble.culprits, topic.partitions, rule=self._cache.rule)
         with self._store.begin() as batch:
             before = batch.advance(topic.topic_id, [step])
             refuse_moved(owned, before)
