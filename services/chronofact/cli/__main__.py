@@ -17,6 +17,7 @@ from chronofact.cli import (
     reads,
     services,
     stack,
+    switch,
     why,
 )
 from chronofact.cli.outcome import ExitCode, Failure
@@ -49,7 +50,7 @@ def options(
     pass
 
 
-for module in (demo, stack, importer, reads, why, context, conflicts, changes, parked, check, services, doctor):
+for module in (demo, stack, importer, reads, why, context, conflicts, changes, parked, check, switch, services, doctor):
     module.register(app)
 
 

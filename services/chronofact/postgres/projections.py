@@ -93,7 +93,7 @@ def publish(connection: Connection[Any]) -> None:
         try:
             with failures_named(), connection.transaction():
                 connection.execute(f"set local lock_timeout = {PUBLISH_LOCK_TIMEOUT_MS}")
-                _publish(connection)
+                publish_within(connection)
         except Transient:
             if tries_left == 0:
                 raise
@@ -102,7 +102,8 @@ def publish(connection: Connection[Any]) -> None:
             return
 
 
-def _publish(connection: Connection[Any]) -> None:
+def publish_within(connection: Connection[Any]) -> None:
+    """The same within a transaction of the caller's, once, under its lock timeout."""
     rows = connection.execute(
         "select name from chronofact.projection where state = any(%s) order by name", (list(SERVING),)
     ).fetchall()

@@ -92,6 +92,22 @@ class Settings(BaseSettings):
     )
     check_workers: Count = Field(2, le=16, description="Connections that a check works over.")
 
+    rebuild_workers: Count = Field(2, le=64, description="Processes that a rebuild works with, if it is not told.")
+    rebuild_folder: Path | None = Field(
+        None,
+        description="Where a rebuild spills partitions that are too large for memory; the system's temporary folder.",
+    )
+    rebuild_bucket_bytes: Count = Field(
+        16 * 2**20, description="Messages that a worker of a rebuild folds in one transaction, in bytes."
+    )
+    rebuild_memory_bytes: Count = Field(
+        64 * 2**20, description="Messages of one partition that a worker of a rebuild holds in memory before it spills."
+    )
+
+    switch_lag_events_max: Annotated[int, Field(ge=0)] = Field(
+        1_000, description="Events that a projection may lack which tenants are switched or rolled back to."
+    )
+
     tail_scan_messages_max: Count = Field(
         50_000,
         description="Unread messages of the log that one read with `after` looks at before it says stale instead.",

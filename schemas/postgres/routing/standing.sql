@@ -1,0 +1,77 @@
+-- What is known of a projection that reads are to go to, beside the one that they go to now.
+with topic as (
+    select
+        min(c.topic_id::text) filter (where c.projection = %(to_projection)s) as of_new,
+        min(c.topic_id::text) filter (where c.projection = %(from_projection)s) as of_old
+    from chronofact.checkpoint as c
+    where c.projection in (%(to_projection)s, %(from_projection)s)
+),
+
+verified as (
+    select
+        v.verification_id,
+        v.identical,
+        v.failure,
+        case
+            when v.left_projection = %(to_projection)s then v.right_projection else v.left_projection
+        end as beside
+    from chronofact.verification as v
+    where
+        %(to_projection)s in (v.left_projection, v.right_projection)
+        and (v.finished_at is not null or v.failure is not null)
+    order by
+        %(from_projection)s in (v.left_projection, v.right_projection) desc,
+        v.verification_id desc
+    limit 1
+),
+
+rebuilt as (
+    select
+        b.rebuild_id,
+        b.compared_with
+    from chronofact.rebuild as b
+    where b.projection = %(to_projection)s
+    order by b.rebuild_id desc
+    limit 1
+)
+
+select
+    t.of_new is not null as is_begun,
+    coalesce(t.of_new <> t.of_old, false) as is_of_other_topic,
+    exists(
+        select from chronofact.checkpoint as c
+        where
+            c.projection = %(to_projection)s
+            and c.stop_at <= c.next_offset
+            and c.stop_until > clock_timestamp()
+    ) as is_held,
+    (
+        select coalesce(sum(greatest(0, o.next_offset - coalesce(n.next_offset, 0))), 0)::bigint
+        from chronofact.checkpoint as o
+        left join chronofact.checkpoint as n
+            on n.projection = %(to_projection)s and o.topic_id = n.topic_id and o.partition = n.partition
+        where o.projection = %(from_projection)s
+    ) as lag_events,
+    r.rebuild_id is not null as is_rebuilt,
+    r.compared_with,
+    v.verification_id,
+    v.beside,
+    v.identical,
+    v.failure,
+    (
+        select k.run_id
+        from chronofact.reconciliation_run as k
+        where k.projection = %(to_projection)s and k.state = 'finished' and k.divergences = 0
+        order by k.run_id desc
+        limit 1
+    ) as clean_check,
+    s.shadow_id,
+    s.old_projection,
+    s.is_over,
+    s.until,
+    s.failure as shadow_failure,
+    s.unknown
+from topic as t
+left join verified as v on true
+left join rebuilt as r on true
+left join chronofact.shadow_standing as s on s.projection = %(to_projection)s

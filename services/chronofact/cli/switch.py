@@ -1,0 +1,200 @@
+"""``chronofact switch | rollback | routes``: which projection the reads of tenants go to, and back."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import orjson
+import typer
+
+from chronofact.cli.counted import counted
+from chronofact.cli.options import DataFolder, Json, database, outside_told, read_settings
+from chronofact.cli.outcome import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chronofact.contracts.routing import Line, Routed, RouteWanted
+
+PANEL: Final = "Operations"
+LISTED_MAX: Final = 1_000
+SHOWN_MAX: Final = 20
+
+Tenants = Annotated[
+    list[str] | None, typer.Argument(metavar="[TENANT]…", help="Tenants, each a UUID or any other string.")
+]
+By = Annotated[str | None, typer.Option("--by", help="Who does it; default the login name. It is kept.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for name, command in (("switch", switch), ("rollback", rollback), ("routes", routes)):
+        app.command(name, rich_help_panel=PANEL)(command)
+
+
+def switch(
+    to: Annotated[str, typer.Option("--to", metavar="PROJECTION", help="Where their reads go from now on, like p2.")],
+    tenants: Tenants = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why; it is kept. --force needs it.")] = None,
+    by: By = None,
+    data: DataFolder = None,
+    *,
+    everyone: Annotated[
+        bool, typer.Option("--all", help="All tenants without a line of their own, and all whose line names the same.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Whatever speaks against it, but what can't be read.")] = False,
+    json: Json = False,
+) -> None:
+    """Have the reads of tenants go to another projection, from their next statement on.
+
+    Refuses, by name, while the new one is not ready, not fed, lags, is not verified, or its shadow window is open or has unexplained differences. --force with --reason overrides that.
+
+    'chronofact rollback' takes it back. Writes do not care: all projections are fed.
+    """
+    _change(data, tenants, everyone, _said(to, reason, by, is_forced=force), json=json)
+
+
+def rollback(
+    tenants: Tenants = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why; it is kept.")] = None,
+    by: By = None,
+    data: DataFolder = None,
+    *,
+    everyone: Annotated[
+        bool, typer.Option("--all", help="All tenants without a line of their own, and all whose line names the same.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Take the last switch of tenants back: their reads go where they went before.
+
+    Nothing else changes: what was written since stays, in every projection. Another rollback takes the switch before that back; once none is left it says so, and never goes forward again.
+
+    It needs Postgres alone, and neither the reconciler nor Kafka.
+    """
+    _change(data, tenants, everyone, _said(None, reason, by, is_forced=False), json=json)
+
+
+def routes(
+    data: DataFolder = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many at most.")] = 100,
+    *,
+    changes: Annotated[bool, typer.Option("--changes", help="What was changed instead, last first.")] = False,
+    json: Json = False,
+) -> None:
+    """Where the reads of tenants go, or what was changed of that."""
+    from chronofact.postgres.route_store import RouteStore
+    from chronofact.reconciler.routes_told import change_body, route_body
+
+    with outside_told():
+        store = RouteStore(database(data)[0])
+        if changes:
+            found = [change_body(one) for one in store.changes(before=None, limit=limit)]
+        else:
+            found = [route_body(one) for one in store.routes(after=None, limit=limit)]
+    if json:
+        print(orjson.dumps({"changes" if changes else "routes": found}).decode())
+        return
+    _show_table(
+        found, ("number", "tenant", "kind", "from", "to", "forced", "reason", "by", "at") if changes else _ROUTE
+    )
+
+
+_ROUTE: Final = ("tenant", "projection", "rule", "state", "changed_at", "by", "reason")
+
+
+def _said(to: str | None, reason: str | None, by: str | None, *, is_forced: bool) -> RouteWanted:
+    from chronofact.contracts.routing import RouteWanted
+
+    return RouteWanted(
+        (), everyone=False, changed_by=by or _login(), to_projection=to, is_forced=is_forced, reason=reason
+    )
+
+
+def _change(data: Path | None, tenants: Sequence[str] | None, everyone: bool, said: RouteWanted, *, json: bool) -> None:
+    from dataclasses import replace
+
+    from chronofact.contracts.routing import RouteRefused
+    from chronofact.domain.errors import Rejected
+    from chronofact.domain.identity import tenant_id_of
+    from chronofact.postgres.route_store import RouteStore
+    from chronofact.reconciler.routing import Router
+
+    if bool(tenants) == everyone:
+        raise Failure("say which: TENANT…, or --all", code=ExitCode.USAGE, remedy="chronofact routes shows the lines")
+    tenant_ids = list(dict.fromkeys(map(tenant_id_of, tenants or ())))
+    wanted = replace(said, tenant_ids=tenant_ids, everyone=everyone)
+    with outside_told():
+        router = Router(RouteStore(database(data)[0]), lag_events_max=read_settings().switch_lag_events_max)
+        try:
+            routed = router.route(wanted)
+        except RouteRefused as refused:
+            raise _refused(wanted, refused) from None
+        except Rejected as rejected:
+            raise Failure(f"{rejected.message} ({rejected.code})", code=ExitCode.USAGE) from None
+    _tell(routed, json=json)
+
+
+def _refused(wanted: RouteWanted, refused: Any) -> Failure:
+    told = "\n".join(f"  {one.code}: {one.message}" for one in refused.refusals)
+    can_be_forced = all(one.can_be_forced for one in refused.refusals)
+    remedy = None
+    if can_be_forced and wanted.to_projection is not None:
+        remedy = "nothing was changed; --force --reason WHY overrides all of these, and keeps why"
+    elif can_be_forced:
+        remedy = "nothing was changed; chronofact switch … --to PROJECTION --force --reason WHY goes there all the same"
+    return Failure(f"refused:\n{told}", remedy=remedy)
+
+
+def _tell(routed: Routed, *, json: bool) -> None:
+    from chronofact.reconciler.routes_told import routed_body
+
+    if json:
+        print(orjson.dumps(routed_body(routed)).decode())
+        return
+    for one in routed.overridden:
+        print(f"overridden: {one.message} ({one.code})")
+    for move in routed.moves[:SHOWN_MAX]:
+        print(f"{_who(move.tenant_id)}: {move.from_projection} → {move.to_projection}")
+    if len(routed.moves) > SHOWN_MAX:
+        print(f"and {counted(len(routed.moves) - SHOWN_MAX, 'more')}")
+    for projection, tenants in routed.elsewhere.items():
+        have = "has a line of its own" if tenants == 1 else "have lines of their own"
+        print(f"{counted(tenants, 'tenant')} {have} to {projection} and stay there; name them to move them")
+    _tell_lines(routed.unchanged, "there already")
+    _tell_lines(routed.stay, "nothing to take back, stays")
+    if routed.moves:
+        print(f"{counted(len(routed.moves), 'route')} changed in {routed.seconds * 1_000:.0f} ms")
+
+
+def _tell_lines(lines: Sequence[Line], told: str) -> None:
+    for line in lines[:SHOWN_MAX]:
+        print(f"{_who(line.tenant_id)}: {line.projection}, {told}")
+    if len(lines) > SHOWN_MAX:
+        print(f"and {len(lines) - SHOWN_MAX:,} more: {told}")
+
+
+def _who(tenant_id: object) -> str:
+    return "all without a line of their own" if tenant_id is None else f"tenant {tenant_id}"
+
+
+def _show_table(found: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from chronofact.cli.shown import shown
+
+    table = Table(*names, box=None, pad_edge=False)
+    for one in found:
+        cells = {**one, "tenant": one["tenant"] or "all others"}
+        table.add_row(*("" if cells[name] is None else shown(str(cells[name])) for name in names))
+    Console().print(table, crop=False)
+
+
+def _login() -> str:
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):
+        return "operator"

@@ -1,0 +1,185 @@
+"""Moves tenants from one projection to another, or says by name what speaks against it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from chronofact.contracts.routing import (
+    Beside,
+    Kind,
+    Known,
+    Line,
+    Move,
+    Refusal,
+    Routed,
+    RouteRefused,
+    RouteWanted,
+)
+from chronofact.domain.errors import Rejected
+from chronofact.postgres.route_store import RouteChanging, RouteStore
+from chronofact.runtime.failures import Transient
+
+READY: Final = frozenset({"ready", "live"})
+TRIES: Final = 20
+"""Against readers that hold the views just then; each try is short."""
+
+
+class Router:
+    """Changes routes of one database."""
+
+    def __init__(self, store: RouteStore, *, lag_events_max: int) -> None:
+        self._store = store
+        self._lag_events_max = lag_events_max
+
+    def route(self, wanted: RouteWanted) -> Routed:
+        """Switches, or rolls back, all that is wanted or nothing.
+
+        Raises:
+            RouteRefused: something speaks against it that was not, or can't be, forced.
+            Rejected: ``reason_missing``.
+            Transient, Unfit: Postgres is away or not migrated.
+        """
+        if wanted.is_forced and not (wanted.reason or "").strip():
+            raise Rejected("reason_missing", "to force a switch takes a reason, which is kept", field="reason")
+        started = time.perf_counter()
+        for tries_left in reversed(range(TRIES)):
+            try:
+                with self._store.changing() as change:
+                    return self._route(change, wanted, started)
+            except Transient as failure:
+                if failure.code != "postgres_busy" or not tries_left:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def _route(self, change: RouteChanging, wanted: RouteWanted, started: float) -> Routed:
+        known = change.projections()
+        lines = change.lines_of_default() if wanted.everyone else change.lines(wanted.tenant_ids)
+        if not lines:
+            raise RouteRefused([Refusal("tenant_not_routed", "no projection serves by default", can_be_forced=False)])
+        moves, unchanged, stay = _moves(change, wanted, lines)
+        refusals = list(self._against(change, wanted, known, moves))
+        if [one for one in refusals if not (wanted.is_forced and one.can_be_forced)]:
+            raise RouteRefused(refusals)
+        targets = sorted({one.to_projection for one in moves})
+        if moves:
+            change.change(wanted, moves, [one.code for one in refusals])
+            change.publish(targets)
+        elsewhere = change.elsewhere(wanted.to_projection) if wanted.everyone and wanted.to_projection else {}
+        return Routed(moves, unchanged, elsewhere, stay, refusals, time.perf_counter() - started)
+
+    def _against(
+        self, change: RouteChanging, wanted: RouteWanted, known: Mapping[str, Known], moves: Sequence[Move]
+    ) -> Iterator[Refusal]:
+        for source, target in sorted({move[1:3] for move in moves}):
+            new = known.get(target)
+            if new is None or not new.is_there:
+                code, gone = (
+                    ("rollback_gone", "it is retired")
+                    if wanted.kind is Kind.ROLLBACK
+                    else ("projection_unknown", "there is none")
+                )
+                yield Refusal(code, f"{target} can't be read: {gone}", can_be_forced=False)
+                continue
+            beside = change.beside(target, source)
+            yield from _unfit_to_read(new, beside, source, self._lag_events_max, wanted.kind)
+            if wanted.kind is Kind.SWITCH:
+                yield from _unproven(new, beside, known.get(source))
+
+
+def _moves(
+    change: RouteChanging, wanted: RouteWanted, lines: Sequence[Line]
+) -> tuple[list[Move], list[Line], list[Line]]:
+    """What is to be changed, what is there already, and what has nothing to be taken back."""
+    target = wanted.to_projection
+    if target is not None:
+        moves = [Move(one.tenant_id, one.projection, target) for one in lines if one.projection != target]
+        return moves, [one for one in lines if one.projection == target], []
+    undoable = change.undoable(lines)
+    moves, stay, refusals = [], list[Line](), list[Refusal]()
+    for line in lines:
+        found = undoable.get(line.tenant_id)
+        if found is not None and found[2] == line.projection:
+            moves.append(Move(line.tenant_id, line.projection, found[1], found[0]))
+        elif wanted.everyone and line.tenant_id is not None:
+            stay.append(line)
+        else:
+            refusals.append(_nothing_to_undo(line, found))
+    if refusals:
+        raise RouteRefused(refusals)
+    return moves, [], stay
+
+
+def _nothing_to_undo(line: Line, found: tuple[int, str, str] | None) -> Refusal:
+    who = "the line for all tenants without one" if line.tenant_id is None else f"tenant {line.tenant_id}"
+    if found is not None:
+        told = f"{who} reads {line.projection}, while its last switch went to {found[2]}: its line was changed by other means"
+        return Refusal("rollback_unclear", f"{told}; say where to by `chronofact switch --to`", can_be_forced=False)
+    if not line.has_line:
+        told = f"{who} has no line of its own and goes where all others go, to {line.projection}"
+        remedy = "`chronofact rollback --all` takes all of them back, `chronofact switch --to` this one"
+        return Refusal("rollback_nothing", f"{told}; {remedy}", can_be_forced=False)
+    told = f"{who} reads {line.projection}, and no switch is left to be taken back"
+    return Refusal("rollback_nothing", f"{told}; say where to by `chronofact switch --to`", can_be_forced=False)
+
+
+def _unfit_to_read(new: Known, beside: Beside, source: str, lag_events_max: int, kind: Kind) -> Iterator[Refusal]:
+    """Whether its answers are as fresh as those of now."""
+    if new.state == "building" or (new.state == "failed" and not beside.is_begun):
+        told = f"{new.name} is {new.state}: its tables are not whole"
+        yield Refusal("route_unfinished", f"{told}; see `chronofact rebuild status`", can_be_forced=False)
+        return
+    if new.state == "retired" and kind is Kind.ROLLBACK:
+        told = f"{new.name} is retired: nothing feeds it any more"
+        yield Refusal("rollback_gone", f"{told}; rebuild, and switch to that", can_be_forced=False)
+        return
+    if new.state not in READY:
+        yield Refusal("route_not_ready", f"{new.name} is {new.state}; {_HELP.get(new.state, 'wait until it is ready')}")
+    if not beside.is_begun:
+        yield Refusal("route_not_fed", f"no projector has begun with {new.name}; start `chronofact projector`")
+    elif beside.is_held:
+        yield Refusal("route_not_fed", f"{new.name} is held for a verification; wait until that is over")
+    if beside.is_of_other_topic:
+        told = f"{new.name} is made of another topic than {source}, so nobody can say how far it lags"
+        yield Refusal("route_other_topic", f"{told}; compare the topics' ends (docs/operations/switch.md)")
+    elif beside.is_begun and beside.lag_events > lag_events_max:
+        told = f"{new.name} lacks {beside.lag_events:,} events that {source} has, more than {lag_events_max:,}"
+        yield Refusal("route_lags", f"{told}; wait until it has caught up, or see why it does not")
+
+
+_HELP: Final = {
+    "catching_up": "wait until it has caught up: `chronofact rebuild watch`",
+    "verifying": "wait for the verification: `chronofact rebuild watch`",
+    "failed": "see why by `chronofact rebuild status`, and rebuild",
+    "retired": "rebuild; it is fed no more",
+}
+
+
+def _unproven(new: Known, beside: Beside, old: Known | None) -> Iterator[Refusal]:
+    """Whether it was shown to be right: what was rebuilt is verified, and another rule is looked at in shadow first."""
+    if beside.verification_id is not None and not beside.identical:
+        why = beside.failure or "they differ"
+        told = f"the last verification of {new.name}, beside {beside.beside}, failed: {why}"
+        yield Refusal("route_verification_failed", f"{told}; see `chronofact verify {beside.beside} {new.name}`")
+    elif beside.is_unverified and not new.was_live:
+        other = beside.compared_with or (old.name if old else "p1")
+        told = f"{new.name} was rebuilt, and never verified"
+        yield Refusal("route_unverified", f"{told}; run `chronofact verify {other} {new.name}`")
+    yield from _unlooked_at(new, beside, old)
+
+
+def _unlooked_at(new: Known, beside: Beside, old: Known | None) -> Iterator[Refusal]:
+    if beside.shadow_id is None:
+        if old is not None and old.rule != new.rule and not new.was_live:
+            told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
+            yield Refusal("route_shadow_absent", f"{told}; see `chronofact shadow`")
+        return
+    if beside.unknown:
+        told = f"{beside.unknown:,} differences of {new.name} to {beside.old_projection} are unexplained"
+        yield Refusal("route_shadow_unknown", f"{told}; see `chronofact shadow report {new.name}`")
+    if not beside.is_over:
+        told = f"the shadow window of {new.name} is open until {beside.until:%Y-%m-%d %H:%M:%SZ}"
+        if beside.shadow_failure is not None:
+            told = f"the shadow comparison of {new.name} ended early: {beside.shadow_failure}"
+        yield Refusal("route_shadow_open", f"{told}; see `chronofact shadow report {new.name}`")
