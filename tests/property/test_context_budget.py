@@ -80,7 +80,7 @@ def test_nothing_under_review_or_in_conflict_is_settled(made: list[Answering]) -
             assert settled == []
         else:
             assert said == {claim.version_id for claim in one.claims} - one.pending()
-        assert len({value.claims[0].value_hash for value in settled}) == len(settled)
+        assert len({value.claims[0].value_key for value in settled}) == len(settled)
 
 
 @given(answerings())

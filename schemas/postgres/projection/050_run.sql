@@ -33,13 +33,13 @@ as $$
         select null::smallint as reason, range_agg(s.stretches) as stretches
         from shown as s
         cross join lateral (
-            select one.value_hash
+            select {schema}.value_key(one.value_json, one.value_hash) as value_key
             from {schema}.version as one
             where one.fact_no = lanes_run.fact_no and one.version_no = s.lane
             limit 1
         ) as v
         where s.kind = 1
-        group by v.value_hash
+        group by v.value_key
         union all
         select s.reason, range_agg(s.stretches)
         from shown as s

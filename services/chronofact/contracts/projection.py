@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from chronofact.domain.rules import RULE_DEFAULT
+
 
 class Head(NamedTuple):
     """What changes about a fact with each batch."""
@@ -255,6 +257,8 @@ class Claim(NamedTuple):
     """How many messages are parked, held ones included."""
     dropped: frozenset[int]
     """Offsets that any projection of the topic has given up."""
+    rule: int = RULE_DEFAULT
+    """The rule version of the projection's fold."""
 
 
 class ParkedMessage(NamedTuple):

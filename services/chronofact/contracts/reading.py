@@ -67,7 +67,8 @@ class Claim(NamedTuple):
     at: int
     version_id: str
     value: bytes
-    value_hash: str
+    value_key: str
+    """Equal where values are one by the rule of the projection that answers."""
     valid_from: str | None
     valid_to: str | None
     source_id: str

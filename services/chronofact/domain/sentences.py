@@ -139,7 +139,7 @@ class _Teller:
         self._of = {one.version_id: one for one in explanation.versions}
         seen: dict[bytes, int] = {}
         for one in explanation.versions:
-            seen[one.said.value_hash] = seen.get(one.said.value_hash, 0) + 1
+            seen[one.value_key] = seen.get(one.value_key, 0) + 1
         self._shared = {value for value, count in seen.items() if count > 1}
 
     def answer(self, around: Around) -> str:
@@ -310,7 +310,7 @@ class _Teller:
 
     def _name(self, one: Stood) -> str:
         value = self._value(one.said.value.decode())
-        if one.said.value_hash not in self._shared:
+        if one.value_key not in self._shared:
             return value
         return f"{value} (said by {_word(one.said.source_id)}{_during(one.said.valid.start, one.said.valid.end)})"
 

@@ -11,7 +11,9 @@ from psycopg import Connection, sql
 
 from chronofact.contracts.checking import CheckWanted, Divergence, StoredLine, Tally
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.rules import known_rule
 from chronofact.postgres.template import Script, script, scripts
+from chronofact.runtime.failures import Unfit
 
 LIMITS: Final = {
     "heavy_min": 400,
@@ -40,7 +42,14 @@ _HEAD_OF: Final = (
 
 
 class CheckCut:
-    """A connection whose transaction sees the snapshot; its tables are temporary."""
+    """A connection whose transaction sees the snapshot; its tables are temporary.
+
+    It judges by the rule version of the projection as the snapshot has it. Single facts are judged as any others are:
+    ``judge`` with the first and last of their numbers, in a cut without topic and leaf (see ``shadow_judge``).
+
+    Raises:
+        Unfit: ``projection_missing``, ``rule_unknown``.
+    """
 
     def __init__(
         self,
@@ -63,8 +72,9 @@ class CheckCut:
             "now": int(cut_at.timestamp()) * 1_000_000 + cut_at.microsecond,
             "now_at": cut_at,
         }
+        rule = _rule_of(connection, wanted.projection)
         for one in scripts("check", "prepare"):
-            connection.execute(one.filled(connection))
+            connection.execute(one.filled(connection, rule=rule))
         found = connection.execute(script("check", "own_tables").filled(connection)).fetchall()
         self._truncate = sql.SQL("truncate {}").format(sql.SQL(", ").join(sql.Identifier(name) for (name,) in found))
         self._steps = [self._filled(one) for one in scripts("check", "steps")]
@@ -129,3 +139,10 @@ class CheckCut:
 
     def _compared(self, one: Script) -> sql.Composed:
         return sql.SQL(_HEAD_OF).format(compared=self._filled(one), limit=sql.Literal(FOUND_MAX))
+
+
+def _rule_of(connection: Connection[Any], projection: str) -> int:
+    found = connection.execute("select rule from chronofact.projection where name = %s", (projection,)).fetchone()
+    if found is None:
+        raise Unfit("projection_missing", f"there is no projection {projection}", remedy="name another")
+    return known_rule(projection, found[0])

@@ -26,10 +26,12 @@ from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.parking_batch import ParkingBatch, asks
 from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, head_line
+from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
 from chronofact.postgres.template import scripts
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
+from chronofact.runtime.fingerprint import fold_fingerprint
 
 PARTITION_SHIFT: Final = 40
 PARKED_WINDOW: Final = 10_000
@@ -38,7 +40,7 @@ LOCK_TIMEOUT_MS: Final = 10_000
 CLAIM_LOCK_TIMEOUT_MS: Final = 1_000
 """How long a claim lets the owner before finish its batch; then that batch is ended (ADR 24)."""
 
-_TABLES: Final = (
+TABLES: Final = (
     ("event", "events", copy.event_line),
     ("version", "versions", copy.version_line),
     ("version_label", "labels", copy.version_label_line),
@@ -65,7 +67,8 @@ class ProjectionStore:
         """Become the partition's owner.
 
         Raises:
-            Unfit: ``projection_missing``, ``topic_recreated``, ``log_truncated``, ``log_shortened``; nothing was changed.
+            Unfit: ``projection_missing``, ``rule_unknown``, ``topic_recreated``, ``log_truncated``, ``log_shortened``;
+                nothing was changed.
             Transient: the database is away or busy.
         """
         try:
@@ -96,7 +99,9 @@ class ProjectionStore:
             connection.execute(f"set local lock_timeout = {CLAIM_LOCK_TIMEOUT_MS}")
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
             self._refuse_other_topic(connection, where)
-            next_offset, epoch = self._one(connection, "claim", where)
+            next_offset, epoch, rule = self._one(connection, "claim", where)
+            fingerprint = fold_fingerprint(known_rule(self.projection, rule))
+            connection.execute(self._statements["claim_fingerprint"], {**where, "fingerprint": fingerprint})
             _refuse_gaps(partition, next_offset, *watermarks)
             numbers = {"first": partition << PARTITION_SHIFT, "last": (partition + 1) << PARTITION_SHIFT}
             (fact_no_last,) = self._one(connection, "claim_fact_no", numbers)
@@ -113,6 +118,7 @@ class ProjectionStore:
             parked_offsets=tuple(offset for (offset,) in parked),
             parked=sum(messages for _, messages in held),
             dropped=frozenset(offset for (offset,) in dropped),
+            rule=rule,
         )
 
     def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
@@ -242,7 +248,7 @@ class ProjectionBatch:
         schema, connection = self._projection, self._connection
         if lines.facts:
             copy.copy_lines(connection, schema, "fact", map(fact_line, lines.facts))
-        for table, name, encode in _TABLES:
+        for table, name, encode in TABLES:
             if found := getattr(lines, name):
                 copy.copy_lines(connection, schema, table, starmap(encode, found))
         if lines.heads:

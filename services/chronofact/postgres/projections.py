@@ -10,8 +10,10 @@ from uuid import UUID
 from psycopg import Connection, sql
 
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.rules import known_rule
 from chronofact.postgres.template import script, scripts
 from chronofact.runtime.failures import Transient, Unfit
+from chronofact.runtime.fingerprint import fold_fingerprint
 
 PARTITIONS: Final = 12
 """Leaves of each big table; as many as the facts topic has partitions (schemas/topics.yaml)."""
@@ -36,19 +38,19 @@ def create_projection(connection: Connection[Any], name: str, *, rule: int, stat
     """Makes the projection's schema with every table and function; False where it is there already.
 
     Raises:
-        Unfit: the name is no schema name of ours.
+        Unfit: the name is no schema name of ours, or ``rule_unknown``.
     """
     if _NAME.fullmatch(name) is None or name == "chronofact":
         raise Unfit("projection_name", "not a projection name", remedy="use letters, digits and _, like p1")
     with failures_named(), connection.transaction():
         made = connection.execute(
-            "insert into chronofact.projection (name, rule, state) values (%s, %s, %s)"
+            "insert into chronofact.projection (name, rule, state, fingerprint) values (%s, %s, %s, %s)"
             " on conflict on constraint projection_pkey do nothing returning name",
-            (name, rule, state),
+            (name, known_rule(name, rule), state, fold_fingerprint(rule)),
         ).fetchone()
         if made is not None:
             for one in scripts("projection"):
-                connection.execute(one.filled(connection, schema=name, partitions=PARTITIONS))
+                connection.execute(one.filled(connection, schema=name, partitions=PARTITIONS, rule=rule))
         return made is not None
 
 

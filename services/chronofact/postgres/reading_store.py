@@ -27,8 +27,10 @@ from chronofact.contracts.reading import (
 )
 from chronofact.contracts.tail import TailMessage
 from chronofact.domain.identity import FactIdentity
+from chronofact.domain.rules import RULE_DEFAULT, value_key
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.page_reads import PageReads
+from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import reading_pool
 from chronofact.postgres.silence import answering
 from chronofact.postgres.spelling import Instant, InstantArray, Int8Array, UuidArray, speak_plainly
@@ -41,6 +43,8 @@ ANSWER_TIMEOUT_S: Final = 25
 HELD_MESSAGES_MAX: Final = 2_000
 """Parked messages that one list looks at."""
 _POSITION_COLUMNS: Final = 5
+ROUTES_MAX: Final = 10
+"""Projections that one read tries while its tenant is switched; the last answers, as it served a moment ago."""
 _FEW_EVENTS: Final = 200
 """So many are read without asking first how large they are."""
 _SLICE: Final = 1_000
@@ -93,6 +97,14 @@ class ReadingStore:
 
     async def answer(self, tenant_id: UUID, ask: Ask) -> tuple[Standing, Found]:
         """One answer with its position, in one statement."""
+        try:
+            return await self._answer(tenant_id, ask)
+        except Unfit:
+            if self._routes.pop(tenant_id, None) is None:
+                raise
+            return await self._answer(tenant_id, ask)  # the projection that was remembered may be gone
+
+    async def _answer(self, tenant_id: UUID, ask: Ask) -> tuple[Standing, Found]:
         parameters = {
             "tenant_id": tenant_id,
             "fact_id": UUID(bytes=ask.fact_id),
@@ -127,15 +139,18 @@ class ReadingStore:
     async def _routed(
         self, connection: AsyncConnection[Any], tenant_id: UUID, name: str, parameters: Mapping[str, Any]
     ) -> tuple[Standing, tuple[Any, ...]]:
-        """A statement of the projection that the tenant is routed to; a remembered route is checked by what it reads."""
-        projection = self._routes.get(tenant_id) or await self._route(connection, tenant_id)
-        row = await _one(connection, self._statements.get(connection, name, projection), parameters)
-        if row is None or not row[3]:
-            projection = await self._route(connection, tenant_id)
+        """A statement of the projection that the tenant is routed to, as its own snapshot says; a remembered route is a guess."""
+        projection = self._routes.get(tenant_id)
+        row: tuple[Any, ...] | None = None
+        for _ in range(ROUTES_MAX):
+            if projection is None or row is not None:
+                projection = await self._route(connection, tenant_id)
             row = await _one(connection, self._statements.get(connection, name, projection), parameters)
+            if row is not None and row[3]:
+                break
         if row is None:
             raise _not_routed()
-        return _standing(projection, row), row
+        return _standing(projection or "", row), row
 
     async def _route(self, connection: AsyncConnection[Any], tenant_id: UUID) -> str:
         statement = self._statements.get(connection, "route", "")
@@ -179,7 +194,9 @@ class PostgresSnapshot(PageReads):
             version_nos=Int8Array.of([one.version_no for one in wanted]),
             system_as_ofs=InstantArray.of([one.system_as_of for one in wanted]),
         )
-        return [Claim(*row) for row in rows]
+        claims = [Claim(*row) for row in rows]
+        rule = self.standing.rule
+        return claims if rule == RULE_DEFAULT else [_keyed(one, rule) for one in claims]
 
     async def silences(self, asks: Sequence[tuple[int, int, int | None]]) -> list[Silence]:
         """For each fact number, ``valid_at`` and ``system_as_of``, in order."""
@@ -277,10 +294,15 @@ def _held_fact(fact_id: str, held: int, tenant_id: str | None, subject_id: str |
     return HeldFact(UUID(fact_id).bytes, held, identity)
 
 
+def _keyed(claim: Claim, rule: int) -> Claim:
+    """Its hash, as the statement gives it, made what values share that are one."""
+    return claim._replace(value_key=value_key(claim.value, bytes.fromhex(claim.value_key), rule).hex())
+
+
 def _standing(projection: str, row: Sequence[Any]) -> Standing:
     rule, next_offsets, topic_id, _serves, holds = row[:_POSITION_COLUMNS]
     position = None if topic_id is None else Position(UUID(topic_id).bytes, dict(next_offsets))
-    return Standing(projection, rule, position, holds)
+    return Standing(projection, known_rule(projection, rule), position, holds)
 
 
 async def _one(

@@ -164,6 +164,7 @@ class Projector:
             before = self._remembered.get(partition)
             if before is None or (before.epoch, before.next_offset) != (claim.epoch_before, claim.next_offset):
                 self._forget(partition)
+            self.applier.cache.fold_by(claim.rule)
             claimed[partition] = Owned(
                 claim.epoch,
                 claim.next_offset,

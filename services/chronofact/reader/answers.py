@@ -108,7 +108,7 @@ def _claim_bodies(claims: Sequence[Claim], contradictions: Sequence[Contradictio
 
 def _edges(claims: Sequence[Claim], contradictions: Sequence[Contradiction], *, differing: bool = True) -> Body:
     """The OPEN edges among claims, by id: pairs that differ, and pairs that a verdict says contradict (semantics §3)."""
-    listed = {claim.version_id: claim.value_hash for claim in claims}
+    listed = {claim.version_id: claim.value_key for claim in claims}
     by_verdict = [
         (one.left, one.right)
         for one in contradictions
@@ -123,13 +123,13 @@ def _edges(claims: Sequence[Claim], contradictions: Sequence[Contradiction], *, 
 def open_pairs(claims: Iterable[Claim]) -> Iterator[tuple[str, str]]:
     """Versions that are eligible together and differ are in conflict, each pair (semantics §3)."""
     for left, right in combinations(claims, 2):
-        if left.value_hash != right.value_hash:
+        if left.value_key != right.value_key:
             yield left.version_id, right.version_id
 
 
 def open_pairs_count(claims: Sequence[Claim]) -> int:
     """How many pairs differ."""
-    same = Counter(claim.value_hash for claim in claims).values()
+    same = Counter(claim.value_key for claim in claims).values()
     return (len(claims) ** 2 - sum(one * one for one in same)) // 2
 
 

@@ -11,11 +11,13 @@ import orjson
 import structlog
 from fastapi import Request
 
+from chronofact.domain.canonical import digest
 from chronofact.domain.events import Event
 from chronofact.domain.explain import explain
 from chronofact.domain.explained import Explanation
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.resolve import Conflict, Unknown, Value, Values
+from chronofact.domain.rules import value_key
 from chronofact.domain.sentences import Around, Told, sentences
 from chronofact.reader.answers import Body
 from chronofact.reader.explaining import explanation_body
@@ -60,6 +62,7 @@ class _Asked:
     after: Body | None
     then: Body | None
     """As known at ``valid_at`` itself, where that says something else."""
+    rule: int
 
     @classmethod
     async def all(cls, reader: Reader, reading: Reading, question: Question, *, now: int) -> _Asked:
@@ -79,7 +82,8 @@ class _Asked:
             beside["after"] = replace(question, valid_at=end)
         found = dict(zip(beside, await reader.answered(reading, list(beside.values())), strict=True))
         slots = {str(slot.scope): slot for slot in reversed(question.slots)}
-        differs = then is not None and _gist(then) != _gist(answer)
+        rule = reading.snapshot.standing.rule
+        differs = then is not None and _gist(then, rule) != _gist(answer, rule)
         return cls(
             slots[answer["fact"]["scope"]],
             answer,
@@ -87,18 +91,19 @@ class _Asked:
             found.get("before"),
             found.get("after"),
             then if differs else None,
+            rule,
         )
 
     def around(self, question: Question) -> Around:
         """The same, as sentences need it."""
-        told = _told(self.answer)
+        told = _told(self.answer, self.rule)
         nearer = self.each[: question.slots.index(self.slot)]
         return Around(
             told.start,
             told.end,
-            None if self.before is None else _told(self.before),
-            None if self.after is None else _told(self.after),
-            None if self.then is None else _told(self.then),
+            None if self.before is None else _told(self.before, self.rule),
+            None if self.after is None else _told(self.after, self.rule),
+            None if self.then is None else _told(self.then, self.rule),
             as_of=question.system_as_of,
             scope=str(self.slot.scope),
             silent=tuple((one["fact"]["scope"], one["reason"]) for one in nearer),
@@ -106,7 +111,7 @@ class _Asked:
 
 
 def _explained(question: Question, asked: _Asked, events: Sequence[Event]) -> Body:
-    explanation = explain(events, valid_at=question.valid_at, system_as_of=question.system_as_of)
+    explanation = explain(events, valid_at=question.valid_at, system_as_of=question.system_as_of, rule=asked.rule)
     _check(explanation, asked.answer)
     return {
         "answer": asked.answer,
@@ -149,19 +154,27 @@ def _plain(body: Body | None) -> Body | None:
     return body and {name: found for name, found in body.items() if name not in {"fact", "freshness"}}
 
 
-def _gist(body: Body) -> tuple[str, object]:
-    told = _told(body)
-    return told.kind, told.reason or {*told.values}
+def _gist(body: Body, rule: int) -> tuple[str, object]:
+    told = _told(body, rule)
+    return told.kind, told.reason or {_key(value, rule) for value in told.values}
 
 
-def _told(body: Body) -> Told:
+def _key(value: str, rule: int) -> bytes:
+    spelled = value.encode()
+    return value_key(spelled, digest(spelled), rule)
+
+
+def _told(body: Body, rule: int) -> Told:
     kind = body["kind"]
     values = [body["value"]] if kind == "value" else [one["value"] for one in body.get(_LISTS.get(kind, ""), ())]
     spelled = [orjson.dumps(one).decode() for one in values]
+    different: dict[bytes, str] = {}
+    for value in spelled:
+        different.setdefault(_key(value, rule), value)
     start, end = body["valid_during"]
     return Told(
         kind,
-        tuple(dict.fromkeys(spelled)),
+        tuple(different.values()),
         body.get("reason"),
         None if start is None else instant_of(start),
         None if end is None else instant_of(end),

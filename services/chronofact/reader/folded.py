@@ -17,6 +17,7 @@ from chronofact.domain.interval import format_bound, format_instant
 from chronofact.domain.knots import knots_of
 from chronofact.domain.labels import label_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, answer_at, valid_during
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.standing import Version
 from chronofact.reader.answers import KINDS, REASONS
 from chronofact.reader.counted import Unread
@@ -49,12 +50,24 @@ class Sight:
 
 
 class FoldedFact:
-    """A fact with events that its projection has not read yet: ``events`` are all that count, ``unread`` the last ones."""
+    """A fact with events that its projection has not read yet: ``events`` are all that count, ``unread`` the last ones.
 
-    def __init__(self, head: FactHead, events: Sequence[Event], unread: Sequence[Unread], *, tenant_id: UUID) -> None:
+    It is folded by the rule of that projection.
+    """
+
+    def __init__(
+        self,
+        head: FactHead,
+        events: Sequence[Event],
+        unread: Sequence[Unread],
+        *,
+        tenant_id: UUID,
+        rule: int = RULE_DEFAULT,
+    ) -> None:
         self.events = events
         self.unread = unread
         self.tenant_id = tenant_id
+        self._rule = rule
         self._times = [event.recorded_at for event in events]
         self._sights = _first_sights(events)
         self.head = head._replace(event_seq=len(events), versions=len(self._sights))
@@ -68,7 +81,9 @@ class FoldedFact:
 
     def whole_head(self) -> FactHead:
         """The head with what only a fold tells: whether every version has a lane."""
-        history = History.load(self.events[: self.stored], lane_mode=self.head.lane_mode, conflicts_open=0)
+        history = History.load(
+            self.events[: self.stored], lane_mode=self.head.lane_mode, conflicts_open=0, rule=self._rule
+        )
         for event in self.events[self.stored :]:
             history.apply(event)
         return self.head._replace(lane_mode=history.lane_mode)
@@ -109,7 +124,7 @@ class FoldedFact:
     def timeline(self, *, system_as_of: int | None, after: int, limit: int) -> list[Rectangle]:
         """A page of rectangles, as known then."""
         count = len(self.events) if system_as_of is None else bisect_right(self._times, system_as_of)
-        return rectangles_of(self.events[:count])[after : after + limit]
+        return rectangles_of(self.events[:count], self._rule)[after : after + limit]
 
     def lines(self, *, after: int, limit: int) -> list[EventLine]:
         """The unread events of a page by ``event_seq``."""
@@ -140,7 +155,7 @@ class FoldedFact:
         for count in counts:
             if history is None:
                 # no answer tells how many conflict pairs there are, so they need not be counted
-                history = History.load(self.events[:count], conflicts_open=0)
+                history = History.load(self.events[:count], conflicts_open=0, rule=self._rule)
             while history.event_seq < count:
                 history.apply(self.events[history.event_seq])
             yield history
@@ -149,7 +164,7 @@ class FoldedFact:
         """Kept, since whoever asks for an answer asks next for what is behind it."""
         with self._lock:
             if self._rested is None or self._rested[0] != count:
-                self._rested = count, History.at_rest(self.events[:count])
+                self._rested = count, History.at_rest(self.events[:count], rule=self._rule)
             return self._rested[1]
 
     def _found(self, history: History, valid_at: int) -> Found:
@@ -201,7 +216,7 @@ class FoldedFact:
             place,
             sight.id_text,
             sight.claim.value,
-            sight.claim.value_hash.hex(),
+            version.value_key.hex(),
             format_bound(sight.claim.valid.start),
             format_bound(min([*ends, end] if end is not None else ends, default=None)),
             sight.claim.source_id,

@@ -332,7 +332,7 @@ class Folding:
                 return HISTORY_TOO_LONG
             parked = await snapshot.parked_of(keys) if standing.holds else []
             dropped = await snapshot.dropped(tail.topic_id, messages)
-            source = Source(tail.topic_id, stored, parked, messages, dropped)
+            source = Source(tail.topic_id, stored, parked, messages, dropped, standing.rule)
             facts, held = await asyncio.get_running_loop().run_in_executor(self._executor, source.counted)
             if job.work(facts) > self._limits.work_max:
                 return HISTORY_TOO_LONG

@@ -104,7 +104,7 @@ def settled_of(answering: Answering) -> Iterator[Settled]:
     by_value: dict[str, list[Claim]] = {}
     for claim in sorted(answering.claims, key=_latest_first):
         if claim.version_id not in pending:
-            by_value.setdefault(claim.value_hash, []).append(claim)
+            by_value.setdefault(claim.value_key, []).append(claim)
     for claims in by_value.values():
         yield Settled(answering, claims, answering.during if kind == VALUE else answering.within(*_hull(claims)))
 

@@ -13,6 +13,7 @@ from chronofact.domain.interval import format_bound, format_instant
 from chronofact.domain.lanes import lane_of
 from chronofact.domain.picture import Kind, Reason
 from chronofact.domain.rivals import bits
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.spans import NEG, POS
 
 _KINDS = {Kind.UNKNOWN: 0, Kind.VALUE: 1, Kind.CONFLICT: 2, Kind.LANES: 3}
@@ -28,9 +29,9 @@ class Stretch(NamedTuple):
     mask: int
 
 
-def rectangles_of(events: Sequence[Event]) -> list[Rectangle]:
+def rectangles_of(events: Sequence[Event], rule: int = RULE_DEFAULT) -> list[Rectangle]:
     """Every answer with how long it held and how long that was known, by when it became known, then by valid time."""
-    history = History()
+    history = History(rule)
     since: dict[Stretch, int] = {}
     closed: list[tuple[Stretch, int, int | None]] = []
     for recorded_at, known_together in groupby(events, key=lambda event: event.recorded_at):

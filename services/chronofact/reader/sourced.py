@@ -9,6 +9,7 @@ from chronofact.contracts.payload import happening_of
 from chronofact.contracts.reading import FactHead, StoredHistory
 from chronofact.contracts.tail import TailMessage
 from chronofact.domain.events import Event
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.reader.counted import Counter
 from chronofact.reader.folded import FoldedFact
 
@@ -21,6 +22,8 @@ class Source(NamedTuple):
     parked: Sequence[TailMessage]
     messages: Sequence[TailMessage]
     dropped: Collection[tuple[int, int]]
+    rule: int = RULE_DEFAULT
+    """Of the projection that they are folded over."""
 
     def counted(self) -> tuple[dict[bytes, FoldedFact], dict[bytes, int]]:
         """The facts to which the tail adds something, and how many messages each of them has parked."""
@@ -39,13 +42,13 @@ class Source(NamedTuple):
                 if message.key == fact_id:
                     counter.take(message)
             held[fact_id] = len(counter.counted.parked)
-            fact = _folded(counter, before, number)
+            fact = _folded(counter, before, number, self.rule)
             if fact is not None:
                 facts[fact_id] = fact
         return facts, held
 
 
-def _folded(counter: Counter, before: StoredHistory | None, number: int) -> FoldedFact | None:
+def _folded(counter: Counter, before: StoredHistory | None, number: int, rule: int) -> FoldedFact | None:
     counted = counter.counted
     if not counted.unread or counted.identity is None:
         return None
@@ -56,7 +59,7 @@ def _folded(counter: Counter, before: StoredHistory | None, number: int) -> Fold
         head = FactHead(-number, *parts, 0, 0, 0)
     else:
         head = before.head._replace(subject_label=before.head.subject_label or counted.label)
-    return FoldedFact(head, counted.events, counted.unread, tenant_id=identity.tenant_id)
+    return FoldedFact(head, counted.events, counted.unread, tenant_id=identity.tenant_id, rule=rule)
 
 
 def events_of(stored: StoredHistory) -> list[Event]:

@@ -2,7 +2,7 @@
 with keyed as (
     select
         p.line,
-        sha256(string_agg(distinct v.value_hash, ''::bytea order by v.value_hash)) as digest
+        sha256(string_agg(distinct v.same_hash, ''::bytea order by v.same_hash)) as digest
     from painted as p
     cross join lateral unnest(p.versions) as n (no)
     inner join ver as v on p.fact_no = v.fact_no and n.no = v.no
@@ -30,7 +30,7 @@ beside as (
         h.is_sound,
         s.seq as said_seq,
         s.at as said_at,
-        coalesce(k.digest, v.value_hash) as digest
+        coalesce(k.digest, v.same_hash) as digest
     from next_to as p
     left join head as h on p.fact_no = h.fact_no
     left join said as s on p.fact_no = s.fact_no and p.seq = s.seq
@@ -43,7 +43,7 @@ beside as (
         or p.valid_to > p.next_from
         or (
             p.lane = 0 and p.count > 0
-            and uuid_send(p.answer_key) is distinct from substr(coalesce(k.digest, v.value_hash), 1, 16)
+            and uuid_send(p.answer_key) is distinct from substr(coalesce(k.digest, v.same_hash), 1, 16)
         )
         or (p.answer_key is not null and (p.lane > 0 or p.kind in (0, 3) or (p.kind = 2 and p.count is null)))
 )

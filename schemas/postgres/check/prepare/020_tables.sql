@@ -74,6 +74,7 @@ create temporary table ver (
     start bigint,
     stop bigint, -- as asserted
     value_hash bytea,
+    same_hash bytea, -- equal where values are one by the rule of the projection
     value_key bigint, -- its first eight bytes
     rank integer -- of two that agree the higher one answers
 );

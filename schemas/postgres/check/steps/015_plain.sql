@@ -2,7 +2,7 @@
 -- covering, decisions or groups can speak of such a fact; all there is to say of it (semantics §3-§5) is "not yet
 -- valid", then its value, then "ended". Whose lines in every table are just that is done with here; every other fact goes
 -- through all the steps behind, which name what is wrong. Events, and what hangs on an event, are compared for all.
-with candidate as materialized (
+with one as (
     select
         s.fact_no,
         s.at,
@@ -27,6 +27,14 @@ with candidate as materialized (
         and s.supersedes is null
         and s.valid_from < s.valid_to
         and second.fact_no is null
+    offset 0 -- each digest once
+),
+
+candidate as materialized (
+    select
+        o.*,
+        pg_temp.same_hash(o.value, o.value_hash) as same_hash
+    from one as o
 ),
 
 asserted as (
@@ -66,7 +74,7 @@ line as (
             when o.lane <> 0 or o.event_seq <> 1 or pg_temp.us(o.known_from) <> c.at then 8
             when
                 o.kind = 1 and o.reason is null and o.versions = '{1}' and o.winner = 1
-                and uuid_send(o.answer_key) = substr(c.value_hash, 1, 16)
+                and uuid_send(o.answer_key) = substr(c.same_hash, 1, 16)
                 and coalesce(pg_temp.us(o.valid_from), pg_temp.neg()) = c.start
                 and coalesce(pg_temp.us(o.valid_to), pg_temp.pos()) = c.stop then 2
             when o.kind <> 0 or o.versions <> '{}' or o.winner is not null or o.answer_key is not null then 8
@@ -117,7 +125,7 @@ head_of as (
         end as before,
         sha256(convert_to(pg_temp.stretch_said(
             'value', 'null', c.start, c.stop,
-            pg_temp.one_behind(c.value_hash, c.version_id)
+            pg_temp.one_behind(c.same_hash, c.version_id)
         ), 'UTF8')) as meanwhile,
         case
             when c.stop < pg_temp.pos() then sha256(convert_to(pg_temp.stretch_said(

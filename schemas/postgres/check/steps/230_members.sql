@@ -23,9 +23,9 @@ from (
     select
         s.cell,
         v.version_id,
-        '"' || encode(v.value_hash, 'hex') || '"' as hash_said,
+        '"' || encode(v.same_hash, 'hex') || '"' as hash_said,
         '"' || replace(v.version_id::text, '-', '') || '"' as id_said,
-        case when s.versions > 16 then sha256(uuid_send(v.version_id) || v.value_hash) end as digest
+        case when s.versions > 16 then sha256(uuid_send(v.version_id) || v.same_hash) end as digest
     from stretch as s
     inner join code as o on s.cell = o.cell
     inner join ver as v on s.fact_no = v.fact_no and o.no = v.no

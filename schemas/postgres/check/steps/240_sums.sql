@@ -7,7 +7,7 @@ with told as (
                 (array['unknown', 'value', 'conflict'])[s.kind + 1], r.said, s.valid_from, s.valid_to,
                 case s.versions
                     when 0 then pg_temp.nothing_behind()
-                    when 1 then pg_temp.one_behind(v.value_hash, v.version_id)
+                    when 1 then pg_temp.one_behind(v.same_hash, v.version_id)
                     else m.behind
                 end
             )
@@ -15,7 +15,7 @@ with told as (
                 case s.kind when 1 then '{"lane":"lane","kind":"value"' else '{"lane":"lane_unknown","kind":"unknown"' end,
                 ',"reason":', r.said,
                 ',"valid_from":', pg_temp.bound_said(s.valid_from), ',"valid_to":', pg_temp.bound_said(s.valid_to),
-                ',', pg_temp.one_behind(v.value_hash, v.version_id), '}'
+                ',', pg_temp.one_behind(v.same_hash, v.version_id), '}'
             )
         end as content
     from stretch as s
