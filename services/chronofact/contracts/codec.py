@@ -239,6 +239,11 @@ def is_drop(data: bytes) -> bool:
     return data[_KIND_AT] == _KINDS["EventDropped"] and _codec().knows(data[:_HEADER_BYTES])
 
 
+def is_of_unknown_schema(data: bytes) -> bool:
+    """Whether a message value is headed as one of ours and names a schema that this code does not know."""
+    return data[:2] == _MARKER and len(data) >= _HEADER_BYTES and not _codec().knows(data[:_HEADER_BYTES])
+
+
 def _text(part: object) -> str:
     if type(part) is not str:
         raise TypeError

@@ -54,6 +54,8 @@ class LogConsumer:
     ) -> None:
         self._topic = topic
         self._failure: KafkaError | None = None
+        self.ends: dict[int, int] = {}
+        """Where a partition's log ended when last reached, markers of transactions included; with ``enable.partition.eof``."""
         settings = {
             **client_options(bootstrap, group or "reader", options),
             "group.id": group or "chronofact-explicit",
@@ -127,7 +129,9 @@ class LogConsumer:
             error = one.error()
             if error is None:
                 messages.append(_raw_message(one))
-            elif error.code() != KafkaError._PARTITION_EOF and not error.retriable():  # noqa: SLF001
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
+                self.ends[one.partition() or 0] = one.offset() or 0
+            elif not error.retriable():
                 self._failure = self._failure or error
         if self._failure is not None and not messages:
             failure, self._failure = self._failure, None

@@ -1,0 +1,152 @@
+"""``python -m chronofact.reconciler.rebuilding.worker``: loads partitions, makes indexes, applies what was set aside.
+
+It ends with its runner: by the end of its standard input, or because the rebuild's epoch is another. What ended it is
+told as one JSON line on standard output.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from typing import Final
+
+import orjson
+import structlog
+
+from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
+from chronofact.contracts.topics import facts_topic
+from chronofact.kafka.whole_log import WholeLog
+from chronofact.postgres.load_work import LoadWork
+from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.projecting.parking import ParkingLimits
+from chronofact.reconciler.rebuilding.aside import AsideLoad
+from chronofact.reconciler.rebuilding.part import Fold, Limits, PartLoad
+from chronofact.reconciler.rebuilding.patience import Patience
+from chronofact.runtime.config import Settings, settings_or_exit
+from chronofact.runtime.failures import ConstraintBroken, Corruption, Unfit
+from chronofact.runtime.fingerprint import fold_fingerprint
+from chronofact.runtime.logging import configure_logging, place_of
+
+GC_THRESHOLDS: Final = (100_000, 10, 10_000)
+"""Histories leave without a collection, and lines have no cycles: looking through them would only cost time."""
+IDLE_S: Final = 0.05
+FAILED: Final = 1
+
+
+class Worker:
+    """One process's share of a rebuild."""
+
+    def __init__(self, settings: Settings, work: LoadWork, patience: Patience) -> None:
+        self._settings = settings
+        self._work = work
+        self._patience = patience
+        topic = facts_topic(settings.facts_topic)
+        self._log = WholeLog(settings.kafka, topic, options=settings.kafka_options)
+        self._parking = ParkingLimits(settings.parked_share_max, settings.parked_row_max)
+        topic_id, fingerprint, self._targets, rule = patience(work.planned)
+        if fold_fingerprint(rule) != fingerprint:
+            raise Unfit(
+                "fold_changed", "this worker's code folds otherwise", remedy="cancel the rebuild and start anew"
+            )
+        self._fold = Fold(topic_id, topic.partitions, rule)
+
+    def run(self) -> None:
+        """Until nothing is left to do, for this worker or another.
+
+        Raises:
+            RebuildLost, RebuildCancelled, Unfit, Corruption: it has to end before that.
+        """
+        self._load()
+        while not self._patience(self._work.is_indexed):
+            if not self._index():
+                time.sleep(IDLE_S)
+                self._load()
+        while self._patience(self._apply_aside):
+            pass
+
+    def _load(self) -> None:
+        limits = Limits(
+            self._settings.rebuild_bucket_bytes,
+            self._settings.rebuild_memory_bytes,
+            self._settings.rebuild_folder,
+            self._parking,
+        )
+        while (claim := self._patience(self._work.claim)) is not None:
+            PartLoad(self._work, self._log, claim, fold=self._fold, limits=limits, patiently=self._patience).load()
+        self._log.close()
+
+    def _index(self) -> bool:
+        """One table's indexes; False where there is none to be made by this worker now."""
+        relations = self._patience(self._work.relations)
+        first = [one for one in relations if not one[1]] or relations
+        return any(
+            self._patience(lambda one=one: self._indexed(*one))  # type: ignore[misc]
+            for one in first
+        )
+
+    def _indexed(self, relation: str, is_over_leaves: bool) -> bool:
+        try:
+            return self._work.index(relation, is_over_leaves=is_over_leaves)
+        except ConstraintBroken as broken:
+            raise Corruption(f"what was loaded into {relation} breaks a constraint: {broken}") from broken
+
+    def _apply_aside(self) -> bool:
+        """One partition's messages that were set aside; False where none are left for this worker."""
+        with self._work.aside_partition(self._fold.topic_id) as partition:
+            if partition is None:
+                return False
+            conninfo = self._settings.postgres.get_secret_value()
+            store = ProjectionStore(conninfo, self._work.projection, name="rebuild")
+            aside = AsideLoad(
+                self._work, store, partition, fold=self._fold, limits=self._parking, monotonic=time.monotonic
+            )
+            try:
+                aside.apply(self._targets[partition])
+            finally:
+                store.close()
+        return True
+
+
+def main() -> None:
+    """Run with the arguments that ``processes`` gives."""
+    settings = settings_or_exit()
+    configure_logging("reconciler", settings.log_level)
+    threading.Thread(target=_end_with_runner, daemon=True).start()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    rebuild_id, epoch, number, projection = sys.argv[1:]
+    conninfo = settings.postgres.get_secret_value()
+    work = LoadWork(conninfo, int(rebuild_id), epoch=int(epoch), worker=int(number), projection=projection)
+    try:
+        Worker(settings, work, Patience(time.sleep, name=f"rebuild worker {number}")).run()
+    except (RebuildLost, RebuildCancelled) as end:
+        _tell(kind=type(end).__name__)
+    except Unfit as unfit:
+        message = str(unfit).removesuffix(f"; {unfit.remedy}")
+        _tell(kind="Unfit", code=unfit.code, message=message, remedy=unfit.remedy)
+    except Corruption as damage:
+        _tell(kind="Corruption", message=str(damage))
+    except Exception as fault:  # noqa: BLE001 - a process's entry: whatever it is, it ends here and loudly
+        structlog.get_logger().critical("failed", code="fault", message=place_of(fault))
+        sys.exit(FAILED)
+    finally:
+        work.close()
+
+
+def _tell(**said: str) -> None:
+    sys.stdout.buffer.write(orjson.dumps(said) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _end_with_runner() -> None:
+    """Nobody takes what a worker without runner finds out, and another runner may be at work by now."""
+    while os.read(0, 1):  # not by sys.stdin, whose lock would be held at our own end
+        pass
+    os._exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()
