@@ -70,7 +70,10 @@ class History:
         self._relabel: set[Version] = set()
         self._labels: dict[int, Label] = {}
         self._contradictions = 0
-        self._told: dict[tuple[bytes, bytes], str] = {}
+        self._told: dict[PairIds, str] = {}
+        self._told_seq = 0
+        self._noted: dict[PairIds, str] = {}
+        self._since: dict[PairIds, tuple[int, int]] = {}
 
     @classmethod
     def load(
@@ -172,6 +175,8 @@ class History:
             if isinstance(event.what, FactAsserted | FactActivated):
                 # what pointed at a version before it was known or active supersedes it now
                 self._relabel.update(edge.src for version in changed for edge in version.ins)
+        if self.open.is_changed or self.standing.pairs or self.standing.relations is not None:
+            self._note_conflicts()
         paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
         return Change(self.event_seq, self.recorded_at, no, paintings)
 
@@ -295,29 +300,49 @@ class History:
         toggles = [(spans, 1 << version.no) for version, spans in moved]
         return self.picture.repaint(toggles, self._reasons.changed(before), standing, self._reasons)
 
-    def _take_conflicts(self) -> tuple[list[PairIds], list[tuple[bytes, bytes, str]]]:
-        """The conflict edges that went and that came since the last call."""
+    def conflict_since(self, left: bytes, right: bytes) -> tuple[int, int]:
+        """``event_seq`` and ``recorded_at`` of the event since which an edge of the last outcome is what it is."""
+        return self._since[left, right]
+
+    def _note_conflicts(self) -> None:
+        """Notes which conflict edges this event brought, took or settled, so that no batch's bounds tell in them."""
         pairs, relations = self.standing.pairs, self.standing.relations
-        if not pairs and relations is None and not self.open.is_changed:
-            return [], []
-        now = dict.fromkeys(self.open.first, "OPEN")
+        before, now = self._noted, dict.fromkeys(self.open.first, "OPEN")
+        at = (self.event_seq, self.recorded_at)
         if relations is not None:
             now.update(dict.fromkeys(relations.contradictions(), "OPEN"))
         for key, pair in pairs.items():
             if pair.counts and pair.left.ever_active and pair.right.ever_active:
                 now[key] = "RESOLVED"
-        if relations is not None:
+        for ids in before.keys() - now.keys():
+            del self._since[ids]
+        for ids, relation in now.items() if pairs else dict.fromkeys(now.keys() - before.keys(), "OPEN").items():
+            if before.get(ids) != relation:
+                self._since[ids] = at
+        self._noted = now
+        self.open.is_changed = False
+
+    def _take_conflicts(self) -> tuple[list[PairIds], list[tuple[bytes, bytes, str]]]:
+        """The conflict edges that went and that came since the last call."""
+        if self.open.is_changed:
+            self._note_conflicts()
+        told, now, told_seq = self._told, self._noted, self._told_seq
+        self._told_seq = self.event_seq
+        if now is told:
+            return [], []
+        if (relations := self.standing.relations) is not None:
             opened = (key for key in relations.contradictions() if now[key] == "OPEN")
             self._contradictions = sum(not self.open.holds(self.standing, self.picture, key) for key in opened)
-        told = self._told
         self._told = now
-        self.open.is_changed = False
         gone = [ids for ids in told if ids not in now]
-        come = [(*ids, relation) for ids, relation in now.items() if told.get(ids) != relation]
+        since = self._since
+        come = [(*ids, how) for ids, how in now.items() if told.get(ids) != how or since[ids][0] > told_seq]
         for ids in gone:
             self._hash.leave(ids, told[ids])
         for left, right, relation in come:
-            if (left, right) in told:
-                self._hash.leave((left, right), told[left, right])
-            self._hash.enter((left, right), relation)
+            before = told.get((left, right))
+            if before != relation:
+                if before is not None:
+                    self._hash.leave((left, right), before)
+                self._hash.enter((left, right), relation)
         return gone, come

@@ -130,7 +130,7 @@ def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:
             lines.versions.append(_version_line(fact_no, version_no, *seen, label))
     lines.conflicts_gone.extend((fact_no, left, right) for left, right in outcome.conflicts_gone)
     lines.conflicts_now.extend(
-        ConflictLine(fact_no, left, right, relation, event_seq, recorded_at)
+        ConflictLine(fact_no, left, right, relation, *history.conflict_since(left, right))
         for left, right, relation in outcome.conflicts_now
     )
     head = Head(
