@@ -26,8 +26,8 @@ REBUILT = """
 insert into chronofact.rebuild (projection, rule, state, compared_with, workers) values ('p2', 1, 'ready', 'p1', 1)
 """
 VERIFIED = """
-insert into chronofact.verification (left_projection, right_projection, rule_left, rule_right, state, identical,
-finished_at) values ('p1', 'p2', 1, 1, 'finished', %s, now())
+insert into chronofact.verification (left_projection, right_projection, rule_left, rule_right, aspects, state, identical,
+finished_at) values ('p1', 'p2', 1, 1, 'all', 'finished', %s, now())
 """
 SHADOWED = """
 insert into chronofact.shadow (old_projection, new_projection, state, until)

@@ -11,14 +11,13 @@ verified as (
     select
         v.verification_id,
         v.identical,
-        v.failure,
         case
             when v.left_projection = %(to_projection)s then v.right_projection else v.left_projection
         end as beside
     from chronofact.verification as v
     where
         %(to_projection)s in (v.left_projection, v.right_projection)
-        and (v.finished_at is not null or v.failure is not null)
+        and v.state = 'finished'
     order by
         %(from_projection)s in (v.left_projection, v.right_projection) desc,
         v.verification_id desc
@@ -57,7 +56,6 @@ select
     v.verification_id,
     v.beside,
     v.identical,
-    v.failure,
     (
         select k.run_id
         from chronofact.reconciliation_run as k

@@ -77,7 +77,6 @@ class Beside:
     verification_id: int | None
     beside: str | None
     identical: bool | None
-    failure: str | None
     clean_check: int | None
     shadow_id: int | None
     old_projection: str | None

@@ -140,17 +140,15 @@ class ReadingStore:
         self, connection: AsyncConnection[Any], tenant_id: UUID, name: str, parameters: Mapping[str, Any]
     ) -> tuple[Standing, tuple[Any, ...]]:
         """A statement of the projection that the tenant is routed to, as its own snapshot says; a remembered route is a guess."""
-        projection = self._routes.get(tenant_id)
-        row: tuple[Any, ...] | None = None
-        for _ in range(ROUTES_MAX):
-            if projection is None or row is not None:
-                projection = await self._route(connection, tenant_id)
+        projection = self._routes.get(tenant_id) or await self._route(connection, tenant_id)
+        for tries_left in reversed(range(ROUTES_MAX)):
             row = await _one(connection, self._statements.get(connection, name, projection), parameters)
-            if row is not None and row[3]:
+            if (row is not None and row[3]) or not tries_left:
                 break
+            projection = await self._route(connection, tenant_id)
         if row is None:
             raise _not_routed()
-        return _standing(projection or "", row), row
+        return _standing(projection, row), row
 
     async def _route(self, connection: AsyncConnection[Any], tenant_id: UUID) -> str:
         statement = self._statements.get(connection, "route", "")

@@ -25,7 +25,8 @@ LOOK_S: Final = 0.02
 LOOK_MAX_S: Final = 0.1
 """Between two looks at the checkpoints: the first after news, the second once nothing has come for a while."""
 AWAY_S: Final = 0.5
-ROUTES_S: Final = 5.0
+ROUTES_S: Final = 1.0
+"""Between two looks at the routes: for so long a listener still follows what its tenant was switched away from."""
 RING_ENTRIES: Final = 8_192
 RING_BYTES: Final = 8 * 2**20
 TAKE_ENTRIES: Final = 1_000

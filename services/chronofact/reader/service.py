@@ -51,7 +51,7 @@ class Reader:
             if await self.waiting.until_passed(tenant_id, needed) is None:
                 ask = Ask(fact_id, question.valid_at, question.system_as_of)
                 standing, found = await self.projections.answer(tenant_id, ask)
-                if found.kind in _PLAIN and not standing.holds:
+                if found.kind in _PLAIN and not standing.holds and self.folding.reaches(tenant_id, standing, needed):
                     body = self._spelled(question, 0, found, (found.valid_from, found.valid_to), NOTHING)
                     return {**body, "freshness": self.folding.freshness(tenant_id, standing, wait, needed)}
             else:

@@ -159,8 +159,7 @@ _HELP: Final = {
 def _unproven(new: Known, beside: Beside, old: Known | None) -> Iterator[Refusal]:
     """Whether it was shown to be right: what was rebuilt is verified, and another rule is looked at in shadow first."""
     if beside.verification_id is not None and not beside.identical:
-        why = beside.failure or "they differ"
-        told = f"the last verification of {new.name}, beside {beside.beside}, failed: {why}"
+        told = f"the last verification of {new.name}, number {beside.verification_id}, found it to differ from {beside.beside}"
         yield Refusal("route_verification_failed", f"{told}; see `chronofact verify {beside.beside} {new.name}`")
     elif beside.is_unverified and not new.was_live:
         other = beside.compared_with or (old.name if old else "p1")
