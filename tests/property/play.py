@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from chronofact.domain.events import Event, FactAsserted, Lifecycle
 from chronofact.domain.history import History, Outcome
 from chronofact.domain.labels import Label
+from chronofact.domain.rules import RULE_DEFAULT
 from tests.property.oracle import (
     OAnswer,
     OLog,
@@ -74,14 +75,16 @@ def version_starts(events: Iterable[Event]) -> dict[bytes, int | None]:
     return {event.what.version_id: event.what.valid.start for event in events if isinstance(event.what, FactAsserted)}
 
 
-def start(events: Sequence[Event]) -> Play:
+def start(events: Sequence[Event], *, rule: int = RULE_DEFAULT) -> Play:
     """Nothing applied yet."""
-    return Play(History.load([], painted=0, lane_mode=0), Canvas(version_numbers(events), version_starts(events)))
+    return Play(
+        History.load([], painted=0, lane_mode=0, rule=rule), Canvas(version_numbers(events), version_starts(events))
+    )
 
 
-def play(events: Sequence[Event], *, batch: int = 1) -> Play:
+def play(events: Sequence[Event], *, batch: int = 1, rule: int = RULE_DEFAULT) -> Play:
     """All events, settled after each batch."""
-    played = start(events)
+    played = start(events, rule=rule)
     go_on(played, events, batch=batch)
     return played
 
@@ -96,7 +99,7 @@ def go_on(played: Play, events: Sequence[Event], *, batch: int = 1) -> None:
 def reload(played: Play) -> Play:
     """As after a restart: the history refolded from the stored events, the tables as they were."""
     old = played.history
-    history = History.load(list(played.counted), painted=old.painted, lane_mode=old.lane_mode)
+    history = History.load(list(played.counted), painted=old.painted, lane_mode=old.lane_mode, rule=old.rule)
     canvas = replace(played.canvas, paintings=list(played.canvas.paintings))
     return replace(
         played, history=history, canvas=canvas, labels=dict(played.labels), edges=dict(played.edges),
@@ -164,10 +167,10 @@ def wrong_edge_labels(said: Mapping[bytes, Label], state: State) -> list[str]:
     return found
 
 
-def problems(events: Sequence[Event], *, batch: int = 1) -> list[str]:
+def problems(events: Sequence[Event], *, batch: int = 1, rule: int = RULE_DEFAULT) -> list[str]:
     """All that is wrong with one history."""
-    log = to_oracle(events)
-    played = play(events, batch=batch)
+    log = to_oracle(events, rule)
+    played = play(events, batch=batch, rule=rule)
     return wrong_answers(played, log) + wrong_state(played, log)
 
 

@@ -13,6 +13,7 @@ from chronofact.embedded.compiled import current_build
 HISTORIES = 100
 TELL = f"""
 from random import Random
+from tests.property.spelled import spelled
 from tests.property.strategies import PROFILES, random_history
 import chronofact.domain.history as folding
 from chronofact.domain.canonical import canonical
@@ -31,15 +32,17 @@ for value in (True, 1, 1.0, -0.0, 2.5, 2**53, 2**53 + 1, -(2**53) - 1, 2**64, 10
 for profile in PROFILES:
     for number in range({HISTORIES}):
         rng = Random(f"compiled {{profile}} {{number}}")
-        history = folding.History()
+        rule = 1 + number % 2
+        history = folding.History(rule)
         events = random_history(rng, rng.randint(2, 12), profile)
+        events = spelled(events) if number % 3 else events
         for event in events:
             if not history.knows(event.event_id):
                 print(profile, number, sorted(str(tuple(one)) for one in history.apply(event).paintings))
         outcome = history.take_outcome()
         labels = sorted((number, str(tuple(label))) for number, label in outcome.labels)
         print(labels, sorted(outcome.conflicts_now), outcome.conflicts_open, outcome.state_hash.hex())
-        print(sentences(explain(events, valid_at=40, system_as_of=None), Around()))
+        print(sentences(explain(events, valid_at=40, system_as_of=None, rule=rule), Around()))
 """
 
 
