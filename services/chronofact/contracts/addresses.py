@@ -39,7 +39,14 @@ CALLS: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
             ("GET", "/v1/context"),
             ("GET", "/v1/changes"),
         ),
-        "reconciler": (("POST", "/v1/checks"), ("GET", "/v1/checks"), ("GET", "/v1/checks/{run_id}")),
+        "reconciler": (
+            ("POST", "/v1/checks"),
+            ("GET", "/v1/checks"),
+            ("GET", "/v1/checks/{run_id}"),
+            ("POST", "/v1/routes"),
+            ("GET", "/v1/routes"),
+            ("GET", "/v1/routes/changes"),
+        ),
     }
 )
 """The calls of each service under ``/v1``."""

@@ -16,6 +16,7 @@ from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
 from chronofact.postgres.conflict_counts import ConflictCounts
+from chronofact.postgres.route_store import RouteStore
 from chronofact.reconciler.check import Checker
 from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
@@ -23,6 +24,7 @@ from chronofact.reconciler.jobs import Job, repeat
 from chronofact.reconciler.last_check import LastCheckMetrics
 from chronofact.reconciler.ports import Checks, Log
 from chronofact.reconciler.requests import Operating
+from chronofact.reconciler.route_http import RouteRoutes, add_route_routes
 from chronofact.reconciler.service import Reconciler, seconds_until
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
@@ -86,6 +88,8 @@ def build_app(
     app = create_app("reconciler", "Compares projections with the log.", health=health, metrics=metrics)
     operating = Operating(credentials, metrics)
     add_routes(app, operating, Routes(reconciler, projection=settings.projection))
+    store = RouteStore(settings.postgres.get_secret_value())
+    add_route_routes(app, operating, RouteRoutes(store, lag_events_max=settings.switch_lag_events_max))
     return app
 
 
