@@ -20,12 +20,20 @@ from chronofact.postgres.check_run import SETTINGS
 from chronofact.postgres.copy import copy_lines, event_line
 from chronofact.postgres.raw_values import fact_line
 from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
 from chronofact.reconciler.log_pass import PartitionPass
 from tests.contract.memory_log import TOPIC_ID, Appended, MemoryTopic
 from tests.integration.saying import Fact
 
 EVERY = 2**62
 NOW = datetime(2027, 6, 1, tzinfo=UTC)
+
+
+def folded_by(connection: Connection[Any], rule: int) -> None:
+    """Makes p1, which is empty, what it would be had it been made with this rule."""
+    connection.execute("update chronofact.projection set rule = %s where name = 'p1'", (rule,))
+    connection.execute("drop function p1.value_key")
+    connection.execute(script("projection", "045_value_key").filled(connection, schema="p1", rule=rule))
 
 
 @contextmanager

@@ -48,12 +48,12 @@ def connection(shared_database: str) -> Iterator[Connection[Any]]:
 def instants_of(played: Play) -> list[tuple[int, int | None]]:
     bounds = sorted(played.canvas.bounds())
     valid = [bounds[0] - 5, *bounds] if bounds else [0]
-    times = system_times(to_oracle(played.counted))
+    times = system_times(to_oracle(played.counted, played.history.rule))
     return [(valid_at, as_of) for as_of in (times[0] - 1, *times, None) for valid_at in valid]
 
 
 def wrong_answers(connection: Connection[Any], played: Play) -> list[str]:
-    log, ids = to_oracle(played.counted), played.canvas.ids
+    log, ids = to_oracle(played.counted, played.history.rule), played.canvas.ids
     asks = instants_of(played)
     columns = [moment(valid_at) for valid_at, _ in asks], [moment(as_of) for _, as_of in asks]
     wrong = []
@@ -84,7 +84,7 @@ def wrong_rectangles(connection: Connection[Any], played: Play) -> list[str]:
             *(one.stretch.answer.kind, one.stretch.answer.reason, tuple(sorted(one.stretch.answer.versions))),
             *(one.stretch.valid_from, one.stretch.valid_to, one.known_from, one.known_to),
         )
-        for one in rectangles(to_oracle(played.counted))
+        for one in rectangles(to_oracle(played.counted, played.history.rule))
     }
     twice = [f"twice: {one}" for one in found if found.count(one) > 1]
     return [*twice, *(f"missing {one}" for one in wanted - {*found}), *(f"extra {one}" for one in {*found} - wanted)]

@@ -24,6 +24,7 @@ from tests.property.oracle import OAnswer, answer_at, conflicts, fold, labels, s
 from tests.property.play import play
 from tests.property.strategies import CROWD, PROFILES, random_history
 from tests.property.translate import story, to_oracle
+from tests.simulation.histories import written_history
 from tests.unit.test_semantics_cases import events_of
 
 HOT, HOT_S = 10_000, 60
@@ -68,13 +69,13 @@ def test_answers_are_those_of_the_rules(shared_database: str, profile: str) -> N
     assert looked_at > 10 * HISTORIES
 
 
-def wrong_answers(connection: Connection[Any], histories: dict[int, list[Event]]) -> int:
+def wrong_answers(connection: Connection[Any], histories: dict[int, list[Event]], *, rule: int = 1) -> int:
     states = {}
     lines = connection.execute(ANSWERS).fetchall()
     for fact_no, k, t, kind, reason, winner, versions in lines:
         counted = histories[fact_no]
         if (fact_no, k) not in states:
-            states[fact_no, k] = fold(to_oracle(counted[:k]))
+            states[fact_no, k] = fold(to_oracle(counted[:k], rule))
         state = states[fact_no, k]
         bounds = state.bounds()
         instant = t if t > NEG else (bounds[0] - 1 if bounds else 0)
@@ -90,14 +91,14 @@ def wrong_answers(connection: Connection[Any], histories: dict[int, list[Event]]
     return len(lines)
 
 
-def wrong_edges(connection: Connection[Any], histories: dict[int, list[Event]]) -> None:
+def wrong_edges(connection: Connection[Any], histories: dict[int, list[Event]], *, rule: int = 1) -> None:
     found: dict[int, set[tuple[bytes, bytes, str]]] = {number: set() for number in histories}
     for fact_no, left, right, relation in connection.execute(
         "select fact_no, left_id, right_id, relation from pair"
     ).fetchall():
         found[fact_no].add((left.bytes, right.bytes, relation))
     for number, counted in histories.items():
-        assert found[number] == conflicts(fold(to_oracle(counted))), story(counted)
+        assert found[number] == conflicts(fold(to_oracle(counted, rule))), story(counted)
 
 
 def wrong_labels(connection: Connection[Any], histories: dict[int, list[Event]]) -> None:
@@ -118,34 +119,41 @@ def wrong_labels(connection: Connection[Any], histories: dict[int, list[Event]])
         assert confidence == {one: state.versions[one].confidence for one in confidence}, story(counted)
 
 
+def said_of(rng: Random, fact: Fact, size: int, profile: str) -> tuple[Fact, list[Event]]:
+    """A history with the ids that a writer would give it, else all of it would be parked."""
+    return fact, written_history(rng, size, profile, fact_id=fact.fact_id)
+
+
 @profiles
 def test_a_projection_of_random_histories_has_no_divergence(database: str, profile: str) -> None:
     """Repeats, several batches and the labels between them included."""
     topic = MemoryTopic()
     store = ProjectionStore(database, "p1")
-    projector, _ = projector_on(topic.join(), store)
+    projector, witness = projector_on(topic.join(), store)
     rng = Random(f"projected {profile}")
-    facts = [(Fact(f"{profile}-{n}"), random_history(rng, rng.randint(1, SIZE), profile)) for n in range(HISTORIES)]
+    facts = [said_of(rng, Fact(f"{profile}-{n}"), rng.randint(1, SIZE), profile) for n in range(HISTORIES)]
     for part in range(3):
         for fact, events in facts:
             append(topic, fact, events[len(events) * part // 3 : len(events) * (part + 1) // 3])
         run_until_idle(projector)
     store.close()
-    with cut_of(database, with_ids=False) as cut:
+    assert (witness.total.applied > HISTORIES, witness.total.parked) == (True, {})
+    with cut_of(database, with_ids=True) as cut:
         assert judged(cut) == []
 
 
 def test_so_has_one_of_crowds(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = MemoryTopic()
     store = ProjectionStore(database, "p1")
-    projector, _ = projector_on(topic.join(), store)
+    projector, witness = projector_on(topic.join(), store)
     monkeypatch.setitem(PROFILES, "crowd", CROWD)
     rng = Random("projected crowds")
     for number in range(4):
-        append(topic, Fact(f"crowd-{number}"), random_history(rng, 45, "crowd"))
+        append(topic, *said_of(rng, Fact(f"crowd-{number}"), 45, "crowd"))
     run_until_idle(projector)
     store.close()
-    with cut_of(database, with_ids=False, past_max=12) as cut:
+    assert (witness.total.applied > 100, witness.total.parked) == (True, {})
+    with cut_of(database, with_ids=True, past_max=12) as cut:
         assert judged(cut) == []
 
 

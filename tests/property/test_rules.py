@@ -177,6 +177,6 @@ def test_what_unicode_14_does_not_have_is_compared_by_its_bytes() -> None:
 def test_an_unknown_rule_is_refused_by_name(rule: int) -> None:
     for make in (History, partial(History.load, ()), partial(History.at_rest, ())):
         with pytest.raises(Rejected) as refused:
-            make(rule=rule)  # type: ignore[operator]
+            make(rule=rule)
         assert refused.value.code == "rule_unknown"
         assert str(rule) in str(refused.value)

@@ -21,13 +21,16 @@ from chronofact.domain.events import (
     RelationsChecked,
 )
 from chronofact.domain.identity import event_id_of, version_id_of
+from tests.property.spelled import spelled
 from tests.property.strategies import random_history
 
 
-def written_history(random: Random, size: int, profile: str, *, fact_id: bytes) -> list[Event]:
+def written_history(
+    random: Random, size: int, profile: str, *, fact_id: bytes, is_spelled: bool = False
+) -> list[Event]:
     """Events in log order, as the writer would have made them; drops are no fact's."""
     events = [one for one in random_history(random, size, profile) if not isinstance(one.what, EventDropped)]
-    return _Written(fact_id, events).events()
+    return _Written(fact_id, spelled(events) if is_spelled else events).events()
 
 
 class _Written:
