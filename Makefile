@@ -38,7 +38,7 @@ $(STAMPS)/kafka: $(wildcard services/chronofact/embedded/prefetch.py) $(STAMPS)/
 	$(BIN)/python -m chronofact.embedded.prefetch
 	@touch $@
 
-$(STAMPS)/compiled: $(wildcard services/chronofact/domain/*.py services/chronofact/embedded/compiled.py) $(STAMPS)/package
+$(STAMPS)/compiled: $(wildcard $(addprefix services/chronofact/,domain/*.py contracts/*.py projecting/*.py postgres/*.py kafka/*.py embedded/compiled.py)) $(STAMPS)/package
 	@$(BIN)/python -m chronofact.embedded.compiled
 	@touch $@
 

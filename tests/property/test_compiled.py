@@ -1,14 +1,15 @@
-"""The compiled fold and the interpreted one say the same of the same histories."""
+"""What is compiled says the same as its sources: of the same histories, and of the same messages, good and bad."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from chronofact.embedded.compiled import current_build
+from chronofact.embedded.compiled import compiled_modules, current_build
 
 HISTORIES = 100
 TELL = f"""
@@ -46,16 +47,27 @@ for profile in PROFILES:
 """
 
 
-def told(path: list[str]) -> list[str]:
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.curdir])}
-    run = subprocess.run([sys.executable, "-c", TELL], env=environ, capture_output=True, text=True, check=True)
+def told(path: list[str], *arguments: str) -> list[str]:
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.curdir]), "PYTHONHASHSEED": "0"}
+    run = subprocess.run([sys.executable, *arguments], env=environ, capture_output=True, text=True, check=True)
     return run.stdout.splitlines()
 
 
-def test_the_compiled_fold_says_the_same() -> None:
-    build = current_build()
-    if build is None:
+@pytest.fixture
+def build() -> str:
+    found = current_build()
+    if found is None:
         pytest.skip("no C compiler made a build of these sources here")
-    interpreted, compiled = told([]), told([str(build)])
+    return str(found)
+
+
+@pytest.mark.parametrize("arguments", [("-c", TELL), ("-m", "tests.property.told_path")], ids=["fold", "path"])
+def test_what_is_compiled_says_the_same(build: str, arguments: tuple[str, str]) -> None:
+    interpreted, compiled = told([], *arguments), told([build], *arguments)
     assert (interpreted[0], compiled[0]) == ("True", "False")
     assert compiled[1:] == interpreted[1:]
+
+
+def test_each_compiled_module_has_its_machine_code(build: str) -> None:
+    names = [name.removesuffix(".py") for name in compiled_modules()]
+    assert [name for name in names if not list((Path(build) / "chronofact").glob(f"{name}.*"))] == []

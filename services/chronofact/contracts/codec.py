@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _MARKER: Final = b"\xc3\x01"
 _HEADER_BYTES: Final = 10
-_KIND_AT: Final = slice(26, 27)
+_KIND_AT: Final = 26
 """Every schema begins with the event's id and its kind."""
 _NULL: Final = b"\x00"
 _SOME: Final = b"\x02"
@@ -44,7 +44,7 @@ _KINDS: Final = {
     )
 }
 
-_KIND_OF: Final = {spelled: kind for kind, spelled in _KINDS.items()}
+_KIND_OF: Final = {spelled[0]: kind for kind, spelled in _KINDS.items()}
 
 
 class FactEvent(NamedTuple):
@@ -236,7 +236,7 @@ def _decoded_exactly(codec: _Codec, data: bytes) -> FactEvent:
 
 def is_drop(data: bytes) -> bool:
     """Whether a message value begins as an EventDropped does: no event of a fact, but about a message."""
-    return data[_KIND_AT] == _KINDS["EventDropped"] and _codec().knows(data[:_HEADER_BYTES])
+    return data[_KIND_AT : _KIND_AT + 1] == _KINDS["EventDropped"] and _codec().knows(data[:_HEADER_BYTES])
 
 
 def is_of_unknown_schema(data: bytes) -> bool:

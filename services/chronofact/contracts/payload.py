@@ -181,8 +181,8 @@ def happening_of(kind: str, payload: bytes, *, value_hash: bytes | None = None) 
         happening: Happening = reader(_fields_of(payload, _FIELDS[kind]))
     except Rejected as error:
         raise Rejected("event_undecodable", error.message, field=error.field) from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Rejected("event_undecodable", f"payload is not that of a {kind}: {type(error).__name__}") from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Rejected("event_undecodable", f"payload is not that of a {kind}") from None
     return happening
 
 
