@@ -58,7 +58,13 @@ def fill(
         claim = store.claim(topic.topic_id, partition, watermarks=(0, len(messages)))
         meter = ParkingMeter(claim.parked_offsets, next_offset=claim.next_offset, limits=EASY)
         owned[partition] = Owned(
-            claim.epoch, claim.next_offset, claim.fact_no_last, set(claim.held), meter, claim.parked, set(claim.dropped)
+            claim.epoch,
+            claim.next_offset,
+            claim.fact_no_last,
+            set(claim.held),
+            meter,
+            claim.parked,
+            dict(claim.dropped),
         )
     try:
         for batch in batches:

@@ -72,8 +72,8 @@ class MemoryStore:
         self.ended_holder: Callable[[], None] = lambda: None
         self.left: Callable[[MemoryBatch], None] = lambda batch: batch.transaction.rollback()
         """What becomes of a transaction whose block an exception left."""
-        self.dropped_elsewhere: set[Spot] = set()
-        """What other projections of the topic have dropped."""
+        self.dropped_elsewhere: dict[Spot, bytes] = {}
+        """What other projections of the topic have dropped, with the keys of the messages."""
 
     @property
     def tables(self) -> Tables:
@@ -133,7 +133,7 @@ class MemoryStore:
         self.fault("claim locked")
         numbers = [head.fact_no for _, head in transaction.lines("facts") if head.fact_no >> SHIFT == partition]
         parked = parked_in(transaction, topic_id, partition)
-        dropped = self.dropped_elsewhere | {spot for spot, _ in transaction.lines("dropped")}
+        dropped = self.dropped_elsewhere | {spot: line.message_key for spot, line in transaction.lines("dropped")}
         return Claim(
             epoch,
             epoch + 1,
@@ -142,7 +142,7 @@ class MemoryStore:
             frozenset(line.fact_id for line in parked if line.fact_id is not None),
             counted(parked, next_offset=next_offset),
             len(parked),
-            frozenset(offset for *where, offset in dropped if tuple(where) == place),
+            {offset: key for (*where, offset), key in dropped.items() if tuple(where) == place},
         )
 
     def ask(self, topic_id: bytes, partition: int, *, fact_id: bytes | None = None, offset: int | None = None) -> int:

@@ -74,7 +74,9 @@ def rebuilt(world: World, live: Picture) -> Picture:
     topic, store = MemoryTopic(partitions=len(world.topic.partitions)), MemoryStore()
     topic.partitions = world.topic.partitions
     store.refuses = world.refuses
-    store.dropped_elsewhere = {(TOPIC_ID, *place) for place in live.dropped}
+    store.dropped_elsewhere = {
+        (TOPIC_ID, partition, offset): topic.partitions[partition][offset].key for partition, offset in live.dropped
+    }
     log = QuietLog(topic)
     topic.admit(log)
     projector = Projector(

@@ -91,7 +91,7 @@ def drop_any(topic: MemoryTopic, partition: int, offset: int, number: int, when:
 def rebuilt(topic: MemoryTopic, *, batch_events_max: int, known: MemoryStore | None = None) -> MemoryStore:
     store = MemoryStore()
     if known is not None:
-        store.dropped_elsewhere |= known.tables.dropped.keys()
+        store.dropped_elsewhere |= {spot: line.message_key for spot, line in known.tables.dropped.items()}
     topic.members.clear()
     run_until_idle(projector_on(topic.join(), store, batch_events_max=batch_events_max)[0])
     return store

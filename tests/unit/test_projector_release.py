@@ -216,11 +216,21 @@ def test_what_another_projection_dropped_is_skipped_when_met(world: World) -> No
     poison = world.poisons()
     world.says("npm")
     drop = world.drops(poison)
-    world.store.dropped_elsewhere.add((TOPIC_ID, ADA.partition, poison))
+    world.store.dropped_elsewhere[TOPIC_ID, ADA.partition, poison] = ADA.fact_id
     world.run()
     assert (world.codes, world.offsets) == ({}, [1])
     assert world.store.tables.dropped[TOPIC_ID, ADA.partition, poison].drop_offset == drop
     assert list(world.store.tables.released) == []
+
+
+def test_a_drop_under_another_key_counts_neither_before_nor_behind_the_one_that_does(world: World) -> None:
+    poison = world.poisons()
+    wrong = Drop(TOPIC_ID, ADA.partition, poison, b"another fact's k", "no use", "ada").message()
+    before = world.appends(Message(wrong.key, wrong.value, ADA.partition))
+    world.drops(poison)
+    behind = world.appends(Message(wrong.key, wrong.value, ADA.partition))
+    world.run()
+    assert world.codes == {before: "drop_misplaced", behind: "drop_misplaced"}
 
 
 def test_a_release_applies_all_that_waits_as_if_it_had_never_been_parked(world: World) -> None:

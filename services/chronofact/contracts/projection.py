@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -255,8 +256,8 @@ class Claim(NamedTuple):
     """Of the last 10,000, those parked for their own sake."""
     parked: int
     """How many messages are parked, held ones included."""
-    dropped: frozenset[int]
-    """Offsets that any projection of the topic has given up."""
+    dropped: Mapping[int, bytes]
+    """Offsets that any projection of the topic has given up, each with its message's key."""
     rule: int = RULE_DEFAULT
     """The rule version of the projection's fold."""
 

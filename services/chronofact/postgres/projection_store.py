@@ -117,7 +117,7 @@ class ProjectionStore:
             held=frozenset(bytes(fact_id) for fact_id, _ in held if fact_id is not None),
             parked_offsets=tuple(offset for (offset,) in parked),
             parked=sum(messages for _, messages in held),
-            dropped=frozenset(offset for (offset,) in dropped),
+            dropped={offset: key or b"" for offset, key in dropped},
             rule=rule,
         )
 

@@ -53,7 +53,8 @@ class Owned:
     held: set[bytes] = field(default_factory=set)
     meter: ParkingMeter = field(default_factory=ParkingMeter)
     parked: int = 0
-    dropped: set[int] = field(default_factory=set)
+    dropped: dict[int, bytes] = field(default_factory=dict)
+    """Offsets that were given up, each with its message's key."""
 
 
 def refuse_moved(owned: Mapping[int, Owned], before: Mapping[int, int]) -> None:
@@ -96,7 +97,7 @@ class Draft:
         self._fact_no_last = {partition: own.fact_no_last for partition, own in owned.items()}
         self._parked = dict.fromkeys(owned, 0)
         self._freed: list[tuple[int, bytes]] = []
-        self._dropped: list[Place] = []
+        self._dropped: list[DroppedLine] = []
         self._touched: dict[bytes, Slot] = {}
         self._first_sights: FirstSights = {}
         self._lines = Lines()
@@ -222,7 +223,7 @@ class Draft:
         self.result.dropped += 1
         if is_parked:
             self._unpark(line.kafka_partition, line.kafka_offset)
-        self._dropped.append((line.kafka_partition, line.kafka_offset))
+        self._dropped.append(line)
         self._lines.dropped.append(line)
 
     def _unpark(self, partition: int, offset: int) -> None:
@@ -312,5 +313,5 @@ class Draft:
             self._owned[partition].held.add(fact_id)
         for partition, fact_id in self._freed:
             self._owned[partition].held.discard(fact_id)
-        for partition, offset in self._dropped:
-            self._owned[partition].dropped.add(offset)
+        for line in self._dropped:
+            self._owned[line.kafka_partition].dropped[line.kafka_offset] = line.message_key

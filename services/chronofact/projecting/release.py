@@ -149,9 +149,11 @@ class Releaser:
         """
         drop = drop_of(message, topic_id=self._topic().topic_id)
         named = batch.parked_at(message.partition, drop.offset)
-        if named is None and drop.offset not in own.dropped:
+        key = own.dropped.get(drop.offset) if named is None else named.key
+        if key is None:
             raise Rejected("drop_not_parked", f"offset {drop.offset}, which it drops, is not parked here")
-        if named is not None and named.key != message.key:
+        # the second drop of a message as well, else it would count here and not where it came first
+        if key != message.key:
             raise Rejected("drop_misplaced", f"its key is not that of offset {drop.offset}")
         said = (drop.dropped_by, drop.reason, message.appended_at)
         return DroppedLine(message.partition, drop.offset, message.key, message.offset, *said), named

@@ -172,7 +172,7 @@ class Projector:
                 set(claim.held),
                 ParkingMeter(claim.parked_offsets, next_offset=claim.next_offset, limits=self.limits.parking),
                 claim.parked,
-                set(claim.dropped),
+                dict(claim.dropped),
             )
             self._remembered[partition] = claimed[partition]
         self.owned = claimed

@@ -106,7 +106,7 @@ class AsideLoad:
             set(claim.held),
             meter,
             claim.parked,
-            set(claim.dropped),
+            dict(claim.dropped),
         )
         return {self._partition: owned}
 
