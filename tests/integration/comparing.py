@@ -48,4 +48,7 @@ def lines(connection: psycopg.Connection[Any], query: str, projection: str) -> l
 def assert_alike(first: dict[str, list[tuple[Any, ...]]], second: dict[str, list[tuple[Any, ...]]]) -> None:
     """Table by table, so that a difference is named."""
     for table, expected in first.items():
-        assert second[table] == expected, table
+        found = second[table]
+        lacking, further = [[*map(repr, one)] for one in (expected, found)]
+        lacking, further = sorted({*lacking} - {*further})[:3], sorted({*further} - {*lacking})[:3]
+        assert found == expected, (table, lacking, further)

@@ -1,0 +1,70 @@
+"""A rebuild's load beside a test: begun, run in a thread, its workers killed, its result told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from chronofact.contracts.rebuilding import Rebuild, RebuildWanted
+from chronofact.postgres.load_store import Loaded
+from chronofact.postgres.rebuild_store import RebuildStore
+from chronofact.reconciler.rebuilding.load import load, plan
+from chronofact.runtime.config import Settings
+
+WORKER = b"chronofact.reconciler.rebuilding.worker"
+
+
+def settings_for(kafka: str, topic: str, database: str, **further: object) -> Settings:
+    """Settings as a service would have them."""
+    said = {"kafka": kafka, "facts_topic": topic, "postgres": database, "auth": "off", **further}
+    return Settings.model_validate(said)
+
+
+@contextmanager
+def taken(
+    database: str, rebuild_id: int | None = None, *, workers: int = 2, rule: int | None = None
+) -> Iterator[Rebuild]:
+    """A rebuild in our hands: a new one, or another go at one."""
+    store = RebuildStore(database)
+    if rebuild_id is None:
+        rebuild_id = store.begin(RebuildWanted(workers=workers, rule=rule), workers=workers).rebuild.rebuild_id
+    with store.take(rebuild_id) as hold:
+        assert hold is not None
+        yield hold.rebuild
+
+
+def loaded(settings: Settings, rebuild: Rebuild) -> Loaded:
+    """Planned and loaded."""
+    return load(settings, plan(settings, rebuild), report=lambda _parts: None, stopping=threading.Event())
+
+
+def rebuilt(settings: Settings, **wanted: int) -> Loaded:
+    """A whole new rebuild's load."""
+    with taken(settings.postgres.get_secret_value(), **wanted) as rebuild:
+        return loaded(settings, rebuild)
+
+
+def worker_pids() -> list[int]:
+    """Workers that this process started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int(path.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and WORKER in path.joinpath("cmdline").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+def kill_one(number: int, timeout_s: float = 30) -> None:
+    """SIGKILL to one of the workers, once there are any."""
+    deadline = time.monotonic() + timeout_s
+    while not (pids := worker_pids()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with suppress(ProcessLookupError):
+        os.kill(pids[number % len(pids)], signal.SIGKILL)
