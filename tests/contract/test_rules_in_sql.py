@@ -84,7 +84,7 @@ def test_the_projection_answers_by_its_rule(
 def test_the_check_answers_by_the_rule_of_its_projection(database: str, rule: int) -> None:
     with connect(database, "test") as connection:
         folded_by(connection, rule)
-    histories = {}
+    histories: dict[int, list[Event]] = {}
     for profile in PROFILES:
         for number in range(HISTORIES):
             histories[len(histories) + 1] = list(play(spelled_history(profile, number)).counted)

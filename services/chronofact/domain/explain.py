@@ -152,7 +152,6 @@ class _Teller:
         return Stood(
             version_id=version.id,
             said=self._said[version.id],
-            value_key=version.value_key,
             stands=stands,
             end=_bound(version.end),
             covered_by=tuple(map(self._covered_by, covers)),

@@ -112,8 +112,6 @@ class Stood:
 
     version_id: bytes
     said: FactAsserted
-    value_key: bytes
-    """Equal where values are one by the rule."""
     stands: Stands
     end: int | None
     """The earlier of its ``valid_to`` and the earliest end that counts."""

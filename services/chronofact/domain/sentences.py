@@ -19,6 +19,7 @@ from chronofact.domain.explained import Stands, Why
 from chronofact.domain.inert import cited, inert, named
 from chronofact.domain.interval import datetime_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, Values
+from chronofact.domain.rules import value_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -131,7 +132,7 @@ def sentences(explanation: Explanation, around: Around, *, name: Callable[[str],
 
 
 class _Teller:
-    """Names versions by their values; where several say the same, by source and start too."""
+    """Names versions by their values; where several look the same, by source and start too."""
 
     def __init__(self, explanation: Explanation, name: Callable[[str], str]) -> None:
         self._explanation = explanation
@@ -139,7 +140,7 @@ class _Teller:
         self._of = {one.version_id: one for one in explanation.versions}
         seen: dict[bytes, int] = {}
         for one in explanation.versions:
-            seen[one.value_key] = seen.get(one.value_key, 0) + 1
+            seen[_look(one)] = seen.get(_look(one), 0) + 1
         self._shared = {value for value, count in seen.items() if count > 1}
 
     def answer(self, around: Around) -> str:
@@ -310,9 +311,14 @@ class _Teller:
 
     def _name(self, one: Stood) -> str:
         value = self._value(one.said.value.decode())
-        if one.value_key not in self._shared:
+        if _look(one) not in self._shared:
             return value
         return f"{value} (said by {_word(one.said.source_id)}{_during(one.said.valid.start, one.said.valid.end)})"
+
+
+def _look(one: Stood) -> bytes:
+    """Equal where values look the same, be they one by the rule or not."""
+    return value_key(one.said.value, one.said.value_hash, 2)
 
 
 def _chain(around: Around) -> Iterator[str]:
