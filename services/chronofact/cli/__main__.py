@@ -15,6 +15,7 @@ from chronofact.cli import (
     importer,
     parked,
     reads,
+    revoke,
     services,
     stack,
     switch,
@@ -50,7 +51,23 @@ def options(
     pass
 
 
-for module in (demo, stack, importer, reads, why, context, conflicts, changes, parked, check, switch, services, doctor):
+for module in (
+    demo,
+    stack,
+    importer,
+    reads,
+    why,
+    context,
+    conflicts,
+    changes,
+    revoke,
+    parked,
+    check,
+    shadow,
+    switch,
+    services,
+    doctor,
+):
     module.register(app)
 
 

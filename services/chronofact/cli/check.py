@@ -187,14 +187,11 @@ def _names(data: Path | None, projection: str, divergences: Sequence[Divergence]
 
 
 def _log_of(settings: Settings, data: Path | None) -> Callable[[], Log]:
-    from chronofact.cli.options import HERE, of_stack
+    from chronofact.cli.options import kafka_address
     from chronofact.contracts.topics import facts_topic
     from chronofact.kafka.checked_log import CheckedLog
 
-    folder = data
-    if folder is None and "kafka" not in settings.model_fields_set:
-        folder = next((one for one in (settings.data, HERE) if one and (one / "stack.json").exists()), None)
-    kafka = settings.kafka if folder is None else of_stack(folder)["kafka"]
+    kafka = kafka_address(data)
     topic = facts_topic(settings.facts_topic)
     return lambda: CheckedLog(kafka, topic, options=settings.kafka_options)
 

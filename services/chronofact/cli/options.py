@@ -165,6 +165,15 @@ def database(data: Path | None) -> tuple[str, str]:
     return settings.postgres.get_secret_value(), settings.projection
 
 
+def kafka_address(data: Path | None) -> str:
+    """Where Kafka is: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
+    settings = read_settings()
+    folder = data
+    if folder is None and "kafka" not in settings.model_fields_set:
+        folder = next((one for one in (settings.data, HERE) if one and (one / "stack.json").exists()), None)
+    return settings.kafka if folder is None else of_stack(folder)["kafka"]
+
+
 def read_settings() -> Settings:
     """The configuration, or how it is wrong."""
     from pydantic import ValidationError
