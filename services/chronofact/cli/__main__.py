@@ -63,7 +63,6 @@ for module in (
     revoke,
     parked,
     check,
-    shadow,
     switch,
     services,
     doctor,
