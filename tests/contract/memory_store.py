@@ -19,6 +19,7 @@ from chronofact.contracts.projection import (
     StoredEvent,
     StoredFact,
 )
+from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
 from tests.contract.memory_parking import Spot, ask, asks, counted, message_of, parked_in, write_parking
 from tests.contract.memory_transactions import Database, Transaction
@@ -65,8 +66,9 @@ class Tables(NamedTuple):
 class MemoryStore:
     """Shared by several projectors of one test; ``fault`` is called before each step of a batch and may raise."""
 
-    def __init__(self, fault: Callable[[str], None] = lambda _step: None) -> None:
+    def __init__(self, fault: Callable[[str], None] = lambda _step: None, *, rule: int = RULE_DEFAULT) -> None:
         self.database = Database()
+        self.rule = rule
         self.fault = fault
         self.refuses: Callable[[Lines], bool] = lambda _lines: False
         self.ended_holder: Callable[[], None] = lambda: None
@@ -143,6 +145,7 @@ class MemoryStore:
             counted(parked, next_offset=next_offset),
             len(parked),
             {offset: key for (*where, offset), key in dropped.items() if tuple(where) == place},
+            self.rule,
         )
 
     def ask(self, topic_id: bytes, partition: int, *, fact_id: bytes | None = None, offset: int | None = None) -> int:

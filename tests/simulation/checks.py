@@ -71,7 +71,7 @@ class QuietLog(MemoryLog):
 
 def rebuilt(world: World, live: Picture) -> Picture:
     """A new projection of the same log by one projector to which nothing happens; it knows what was given up."""
-    topic, store = MemoryTopic(partitions=len(world.topic.partitions)), MemoryStore()
+    topic, store = MemoryTopic(partitions=len(world.topic.partitions)), MemoryStore(rule=world.rule)
     topic.partitions = world.topic.partitions
     store.refuses = world.refuses
     store.dropped_elsewhere = {
@@ -100,5 +100,5 @@ def answered_wrong(fact: FactPicture, wanted: ExpectedFact) -> list[str]:
     labels = {number: Label(Lifecycle(line[0]), *line[1:]) for number, line in fact.labels.items()}
     edges = {(left, right): relation for left, right, relation in fact.conflicts}
     played = Play(History(), canvas, labels, edges, conflicts_open=fact.head[5])
-    log = to_oracle(wanted.events)
+    log = to_oracle(wanted.events, wanted.history.rule)
     return wrong_answers(played, log) + wrong_state(played, log)

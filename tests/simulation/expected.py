@@ -37,11 +37,12 @@ class Expected:
 
     facts: dict[bytes, ExpectedFact] = field(default_factory=dict)
     parked: dict[Place, bool] = field(default_factory=dict)
+    rule: int = 1
 
 
 def expected(world: World, dropped: set[Place]) -> Expected:
     """From the log and what was given up of it."""
-    found = Expected()
+    found = Expected(rule=world.rule)
     for messages in world.topic.partitions.values():
         held: set[bytes] = set()
         for message in messages:
@@ -70,7 +71,7 @@ def _expect(
         found.parked[place] = message.key in held
         held.add(message.key)
     elif not is_known:
-        _apply(found.facts.setdefault(message.key, ExpectedFact()), message, planned)
+        _apply(found.facts.setdefault(message.key, ExpectedFact(History(found.rule))), message, planned)
 
 
 def _is_poison(planned: Planned, *, is_known: bool, is_mended: bool) -> bool:

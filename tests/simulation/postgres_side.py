@@ -87,6 +87,7 @@ class PostgresSide:
         self._operator = ParkingStore(database, "p1")
         self._reading = psycopg.connect(database, autocommit=True)
         self._operator._connection.execute("set lock_timeout = '20ms'")
+        self._reading.execute("update chronofact.projection set rule = %s where name = 'p1'", (world.rule,))
 
     def store_for(self, process: Process) -> Store:
         store = ProjectionStore(self._database, "p1", name=process.name)

@@ -58,7 +58,7 @@ class TwinSide:
     processes_max = 3
 
     def __init__(self, world: World) -> None:
-        self.store = MemoryStore()
+        self.store = MemoryStore(rule=world.rule)
         self.locking = TwinLocking(world, self.store)
         self._world = world
 

@@ -9,9 +9,11 @@ from collections import Counter
 
 import pytest
 
+from tests.simulation.checks import problems
 from tests.simulation.faults import FAULTS, LOCK_TIMEOUT, REFUSED, WEATHERS
 from tests.simulation.found_seeds import FOUND
 from tests.simulation.running import Report, report_of, run
+from tests.simulation.world import World
 
 SEEDS = 300
 AT_ONCE = 20
@@ -56,6 +58,17 @@ def test_everything_that_can_go_wrong_did_and_between_any_two_steps() -> None:
     assert {report_of(seed).weather for seed in range(SEEDS)} == set(WEATHERS)
     assert counts["switch inside a transaction"] > 5 * SEEDS
     assert counts["switch"] > 50 * SEEDS
+
+
+def test_some_worlds_are_of_another_rule_and_it_tells() -> None:
+    """What a world of rule 2 leaves is not what the same log would leave by rule 1."""
+    worlds = [World(seed) for seed in range(SEEDS)]
+    assert 0.15 * SEEDS < sum(world.rule == 2 for world in worlds) < 0.5 * SEEDS
+    second = next(world for world in worlds if world.rule == 2)
+    with second.lived():
+        assert problems(second) == []
+        second.rule = 1
+        assert problems(second)
 
 
 def test_worlds_are_large_enough_to_go_wrong_in() -> None:

@@ -76,11 +76,11 @@ class Planned:
     import_time: int | None = None
 
 
-def workload(dice: Dice, *, partitions: int, poison_percent: int) -> list[Planned]:
+def workload(dice: Dice, *, partitions: int, poison_percent: int, is_spelled: bool = False) -> list[Planned]:
     """All messages, each fact's in the order of its history; facts interleaved at random."""
     facts = [Fact(f"subject {number}", f"slot_{number % 3}") for number in range(dice.pick((1, 2, 2, 3, 4, 6, 9)))]
     lanes = [
-        list(_history(dice, fact, partitions, is_hot=not number or dice.chance(20)))
+        list(_history(dice, fact, partitions, is_hot=not number or dice.chance(20), is_spelled=is_spelled))
         for number, fact in enumerate(facts)
     ]
     planned: list[Planned] = []
@@ -100,10 +100,11 @@ def drop_of(target: tuple[int, int], key: bytes, *, topic_id: bytes, partition: 
     return Planned(Kind.DROP, partition, key, encode_event(event), Event(event.event_id, what, 0))
 
 
-def _history(dice: Dice, fact: Fact, partitions: int, *, is_hot: bool) -> Iterator[Planned]:
+def _history(dice: Dice, fact: Fact, partitions: int, *, is_hot: bool, is_spelled: bool) -> Iterator[Planned]:
     size = dice.count(8, 30) if is_hot else dice.count(1, 9)
     profile = dice.pick(tuple(PROFILES))
-    for event in written_history(Random(dice.random.getrandbits(32)), size, profile, fact_id=fact.fact_id):
+    random = Random(dice.random.getrandbits(32))
+    for event in written_history(random, size, profile, fact_id=fact.fact_id, is_spelled=is_spelled):
         yield _message(dice, fact, event, partitions)
 
 
