@@ -1,0 +1,4 @@
+-- Of each table: how many lines, and the sum of their hashes.
+with k as materialized ({keys})
+
+{totals}

@@ -1,0 +1,164 @@
+"""One projection as it was in one snapshot, for one worker of a verification: sums of hashes first, lines where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid4
+
+from psycopg import Connection, sql
+
+from chronofact.contracts.verification import TABLES, Aspects, NamedFact
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.projections import PARTITIONS
+from chronofact.postgres.template import Script, Slot, script
+
+PARTITION_SHIFT: Final = 40
+FIRST_NO: Final = -(2**63)
+LAST_NO: Final = 2**63 - 1
+SPAN_SPARSE: Final = 4
+"""So many times as many numbers as facts, and the numbers are no places of an array any more."""
+SPAN_SMALL: Final = 1_000_000
+FETCHED: Final = 5_000
+_AT_PLACE: Final = "coalesce((select k.keys from k)[least(greatest(t.fact_no - {base}, 0), 2147483647)::integer], 0)"
+_IN_RANGE: Final = "t.fact_no between {first} and {last}"
+_OF_FACTS: Final = "t.fact_no = any(%(fact_nos)s)"
+_OF_NONE: Final = "t.fact_no between {first} and {last} and not exists (select from {schema}.fact as known where known.fact_no = t.fact_no)"
+
+Total = tuple[int, Decimal | None]
+"""How many lines, and the sum of their hashes."""
+
+
+class FactTotal(NamedTuple):
+    """The same of one table of one fact."""
+
+    fact_id: UUID | None
+    aspect: str
+    total: Total
+
+
+class LaneLine(NamedTuple):
+    """One stretch painted on the lane of a version; instants in microseconds."""
+
+    lane: int
+    event_seq: int
+    known_from: str
+    valid_from: int | None
+    valid_to: int | None
+    kind: int
+    reason: int | None
+    answer_key: UUID | None
+    versions: Sequence[int] | None
+    winner: int | None
+
+
+class VerifySide:
+    """A connection whose transaction sees the snapshot."""
+
+    def __init__(self, connection: Connection[Any], projection: str, topic_id: UUID | None, aspects: Aspects) -> None:
+        self._connection = connection
+        self.projection = projection
+        self._topic_id = topic_id
+        self._aspects = TABLES[aspects]
+
+    def facts_total(self) -> int:
+        """How many facts there are."""
+        numbers = {"base": 0, "first": sql.SQL(f"({FIRST_NO})"), "last": LAST_NO}
+        with failures_named():
+            facts, _ = self._all("span", None, schema=self.projection, **numbers)[0]
+        return int(facts)
+
+    def totals(self, partition: int) -> dict[str, Total] | None:
+        """Of each table of a partition; None where fact numbers lie too far apart for this."""
+        slots = self._range(partition)
+        with failures_named():
+            facts, span = self._all("span", None, **slots)[0]
+            if span > SPAN_SPARSE * facts + SPAN_SMALL:
+                return None
+            keys = self._filled("keys", span=span, **slots)
+            which, key = self._made(_IN_RANGE, **slots), self._made(_AT_PLACE, **slots)
+            each = [
+                self._filled("total", aspect=sql.Literal(one), rows=self._rows(one, which=which, key=key))
+                for one in self._aspects
+            ]
+            found = self._all("totals", None, keys=keys, totals=sql.SQL(" union all ").join(each))
+        return {aspect: (lines, total) for aspect, lines, total in found}
+
+    def facts(self, partition: int, aspects: Iterable[str]) -> Iterator[FactTotal]:
+        """Of each fact of a partition and each of these tables, by fact and table; those of no fact last."""
+        which = self._made(_IN_RANGE, **self._range(partition))
+        each = [
+            self._filled("facts_part", aspect=sql.Literal(one), rows=self._rows(one, which=which, key=sql.SQL("0")))
+            for one in aspects
+        ]
+        statement = self._filled("facts", schema=self.projection, rows=sql.SQL(" union all ").join(each))
+        with failures_named(), self._connection.cursor(f"facts_{uuid4().hex}") as cursor:
+            cursor.itersize = FETCHED
+            cursor.execute(statement)
+            for fact_id, aspect, lines, total in cursor:
+                yield FactTotal(fact_id, aspect, (lines, total))
+
+    def named(self, fact_ids: Sequence[UUID]) -> dict[UUID, tuple[int, NamedFact]]:
+        """Number and name of those of the facts that are known here."""
+        with failures_named():
+            found = self._all("names", {"fact_ids": list(fact_ids)}, schema=self.projection)
+        return {line[1]: (line[0], NamedFact(*line[1:])) for line in found}
+
+    def lines(self, aspect: str, fact_nos: Sequence[int]) -> list[tuple[int, str]]:
+        """A table's lines of these facts as JSON, with the fact's number; values as hashes."""
+        with failures_named():
+            return self._shown(aspect, sql.SQL(_OF_FACTS), {"fact_nos": list(fact_nos)})
+
+    def stray(self, aspect: str, partition: int) -> list[str]:
+        """A table's lines of numbers that no fact of this partition has."""
+        which = self._made(_OF_NONE, **self._range(partition))
+        with failures_named():
+            return [said for _, said in self._shown(aspect, which, {})]
+
+    def lanes(self, fact_no: int) -> list[LaneLine]:
+        """What was painted on the lanes of a fact's versions, lane by lane, in order."""
+        with failures_named():
+            return [LaneLine(*line) for line in self._all("lanes", {"fact_no": fact_no}, schema=self.projection)]
+
+    def places_total(self, table: str) -> Total:
+        """Of all that is parked, or dropped."""
+        with failures_named():
+            lines, total = self._all(f"{table}_total", self._where())[0]
+        return lines, total
+
+    def places(self, table: str) -> Iterator[tuple[tuple[int, int], UUID | None, str]]:
+        """Each with its place, its fact where it has one, and itself as JSON, in the order of the log."""
+        with failures_named(), self._connection.cursor(f"places_{uuid4().hex}") as cursor:
+            cursor.itersize = FETCHED
+            cursor.execute(self._filled(table), self._where())
+            for partition, offset, fact_id, said in cursor:
+                yield (partition, offset), fact_id, said
+
+    def _where(self) -> dict[str, Any]:
+        return {"projection": self.projection, "topic_id": self._topic_id}
+
+    def _range(self, partition: int) -> dict[str, Slot]:
+        """Every line lies in some range, wherever its number puts it."""
+        base = partition << PARTITION_SHIFT
+        first = FIRST_NO if partition == 0 else base
+        last = LAST_NO if partition == PARTITIONS - 1 else base + (1 << PARTITION_SHIFT) - 1
+        # bare, a minus sign would follow `between` as it should, but after another one begin a comment
+        numbers = {"base": base, "first": first, "last": last}
+        return {"schema": self.projection, **{name: sql.SQL(f"({number})") for name, number in numbers.items()}}
+
+    def _rows(self, aspect: str, *, which: sql.Composable, key: sql.Composable) -> sql.SQL:
+        return script("verify", "rows", aspect).filled(self._connection, schema=self.projection, which=which, key=key)
+
+    def _shown(self, aspect: str, which: sql.Composable, parameters: dict[str, Any]) -> list[tuple[int, str]]:
+        shown = script("verify", "lines", aspect).filled(self._connection, schema=self.projection, which=which)
+        return self._connection.execute(shown, parameters).fetchall()
+
+    def _made(self, text: str, **slots: Slot) -> sql.SQL:
+        return Script("which", text).filled(self._connection, **slots)
+
+    def _filled(self, name: str, **slots: Slot) -> sql.SQL:
+        return script("verify", name).filled(self._connection, **slots)
+
+    def _all(self, name: str, parameters: dict[str, Any] | None, **slots: Slot) -> list[tuple[Any, ...]]:
+        return self._connection.execute(self._filled(name, **slots), parameters).fetchall()

@@ -1,0 +1,155 @@
+"""Two projections of one topic held against each other, line by line by hashes, at one cut of its offsets (ADR 29)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from chronofact.contracts.verification import Aspects, VerifyTally, VerifyWanted
+from chronofact.reconciler.verify_cut import CATCH_UP_S, PATIENCE_S, CommonCut, Cutter
+from chronofact.reconciler.verify_parts import Comparer
+from chronofact.reconciler.verify_ports import Feeding, Side, Snapshots, Verifications
+from chronofact.reconciler.verify_telling import Progress, Telling
+from chronofact.runtime.failures import Transient
+
+PARTITIONS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A finished verification."""
+
+    verification_id: int
+    identical: bool
+    facts: int
+    """Of both sides together."""
+    differences: int
+    """Facts that differ, and what differs of no one fact."""
+    lines: int
+    seconds: float
+    """The comparison alone, without the wait for the cut."""
+    waited_s: float
+    next_offsets: Mapping[int, int]
+    by_aspect: Counter[str] = field(default_factory=Counter)
+
+
+class Verifier:
+    """Runs verifications."""
+
+    def __init__(
+        self,
+        verifications: Verifications,
+        snapshots: Snapshots,
+        feeding: Feeding,
+        *,
+        workers: int = 2,
+        patience_s: float = PATIENCE_S,
+        catch_up_s: float = CATCH_UP_S,
+    ) -> None:
+        self._verifications = verifications
+        self._snapshots = snapshots
+        self._workers = workers
+        self._stopping = threading.Event()
+        self._cutter = Cutter(snapshots, feeding, patience_s=patience_s, catch_up_s=catch_up_s, go_on=self._go_on)
+
+    def stop(self) -> None:
+        """Gives up what is running, soon."""
+        self._stopping.set()
+
+    def verify(
+        self,
+        left: str,
+        right: str,
+        *,
+        aspects: str = "all",
+        held: str | None = None,
+        progress: Progress = lambda _tally: None,
+        begun: Callable[[int], None] = lambda _verification_id: None,
+    ) -> Verified:
+        """One verification from beginning to end.
+
+        Args:
+            left: A projection.
+            right: Another one.
+            aspects: ``all``, or ``said``: only what no rule decides.
+            held: Which one waits at the cut for the other; None: one that serves nobody.
+            progress: Told how far it has come.
+            begun: Told its number.
+
+        Raises:
+            VerificationRunning: another one is at work on one of the two.
+            Transient, Unfit: it came to nothing, and is kept as failed.
+        """
+        wanted = VerifyWanted(left, right, Aspects(aspects), held)
+        started = time.monotonic()
+        with self._verifications.begin(wanted) as run:
+            begun(run.verification_id)
+            telling = Telling(run, progress, self._stopping)
+            with self._cutter.common(wanted) as common:
+                run.took_cut(common.cut.topic_id, common.cut.next_offsets)
+                met = time.monotonic()
+                self._compare(wanted, common, telling)
+            telling.tell()
+            run.finish(telling.tally)
+        return _verified(run.verification_id, telling, common, met - started, time.monotonic() - met)
+
+    def _compare(self, wanted: VerifyWanted, common: CommonCut, telling: Telling) -> None:
+        with self._sides(wanted, common) as (left, right):
+            telling.expect(left.facts_total())
+            # before any fact: what is parked of one that differs is told with it
+            Comparer(left, right, wanted.aspects, telling).places()
+        partitions: SimpleQueue[int] = SimpleQueue()
+        for number in range(PARTITIONS):
+            partitions.put(number)
+        with ThreadPoolExecutor(self._workers, "verify") as pool:
+            works = [pool.submit(self._work, wanted, common, telling, partitions) for _ in range(self._workers)]
+            done, _ = wait(works, return_when=FIRST_EXCEPTION)
+            failed = [work for work in done if work.exception() is not None]
+            if failed:
+                telling.give_up()
+                failed[0].result()
+
+    def _work(self, wanted: VerifyWanted, common: CommonCut, telling: Telling, partitions: SimpleQueue[int]) -> None:
+        with self._sides(wanted, common) as (left, right):
+            comparer = Comparer(left, right, wanted.aspects, telling)
+            while not partitions.empty():
+                try:
+                    number = partitions.get_nowait()
+                except Empty:
+                    return
+                telling.go_on()
+                comparer.partition(number)
+
+    @contextmanager
+    def _sides(self, wanted: VerifyWanted, common: CommonCut) -> Iterator[tuple[Side, Side]]:
+        with (
+            common.left.side(wanted.left, wanted.aspects) as left,
+            common.right.side(wanted.right, wanted.aspects) as right,
+        ):
+            yield left, right
+
+    def _go_on(self) -> None:
+        if self._stopping.is_set():
+            raise Transient("shutting_down", "the process is about to stop")
+
+
+def _verified(verification_id: int, telling: Telling, common: CommonCut, waited_s: float, seconds: float) -> Verified:
+    tally: VerifyTally = telling.tally
+    return Verified(
+        verification_id,
+        identical=tally.differences == 0,
+        facts=tally.facts,
+        differences=tally.differences,
+        lines=tally.lines,
+        seconds=seconds,
+        waited_s=waited_s,
+        next_offsets=common.cut.next_offsets,
+        by_aspect=telling.by_aspect,
+    )

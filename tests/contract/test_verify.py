@@ -1,0 +1,141 @@
+"""A verification sees: each column of each projection table, changed in one line on one side, is found and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg import Connection, sql
+
+from chronofact.contracts.verification import Difference
+from chronofact.postgres.session import connect
+from tests.contract.filling import fill, log_order, make, sliced, whole_partitions
+from tests.contract.memory_log import MemoryTopic
+from tests.contract.test_check_mutations import BASE, columns_of, lines_of, spoil, story, texts
+from tests.contract.verifying import compared, verified
+from tests.integration.fixtures_stack import database_like
+from tests.integration.saying import Fact
+
+OVERLAY: Final = "version_label"
+"""Told as the versions whose newest label it is."""
+LABEL: Final = {"confidence", "lifecycle", "supersedes_id", "superseded_by_id", "merged_into_id"}
+
+
+def told() -> MemoryTopic:
+    topic = MemoryTopic()
+    said = [story(Fact("ann")), texts(Fact("bob", "memory/drinks")), story(Fact("eve"))]
+    for step in range(max(map(len, said))):
+        topic.append([one[step] for one in said if step < len(one)], appended_at=BASE + step * 1_000_000)
+    # an event that comes once more, and messages that nobody can read
+    topic.append([said[0][0]], appended_at=BASE + 60_000_000)
+    for partition in (0, 5):
+        topic.append_raw(partition, b"no key", b"no event", appended_at=BASE + 61_000_000)
+    return topic
+
+
+@pytest.fixture(scope="module")
+def filled(postgres: str, database_template: str) -> Iterator[str]:
+    """One log folded event by event into p1, and each fact at once into p2."""
+    with database_like(postgres, database_template) as address:
+        topic = told()
+        make(address, "p2")
+        fill(address, "p1", topic, sliced(log_order(topic), 1), cache_bytes_max=0)
+        fill(address, "p2", topic, whole_partitions(topic))
+        yield address
+
+
+@pytest.fixture
+def spoiling(filled: str) -> Iterator[Connection[Any]]:
+    """A transaction in which p1 has no constraints; it is rolled back."""
+    with connect(filled, "test") as connection:
+        for table, name in connection.execute(
+            "select conrelid::regclass::text, conname from pg_constraint where connamespace = 'p1'::regnamespace"
+            " and contype in ('c', 'u', 'p') and coninhcount = 0"
+        ).fetchall():
+            gone = sql.SQL("alter table {} drop constraint {}")
+            connection.execute(gone.format(sql.SQL(table), sql.Identifier(name)))
+        connection.execute("drop index p1.timeline_painted_once")
+        connection.execute("savepoint before")
+        yield connection
+        connection.rollback()
+
+
+def test_batches_do_not_tell(filled: str) -> None:
+    outcome, kept = verified(filled)
+    assert (outcome.identical, outcome.facts, outcome.differences, kept) == (True, 3, 0, [])
+    assert verified(filled, aspects="said")[0].identical
+    with psycopg.connect(filled) as connection:
+        labels = "select (select count(*) from p1.version_label), (select count(*) from p2.version_label)"
+        mine, theirs = connection.execute(labels).fetchone() or (0, 0)
+    assert mine > theirs == 0
+
+
+def test_every_changed_column_is_found_and_named(spoiling: Connection[Any]) -> None:
+    unseen: list[str] = []
+    for table, column, kind in columns_of(spoiling):
+        lines = newest(spoiling, table, column)
+        assert lines, f"no line of {table} to change {column} in"
+        for place, fact_id, value in lines:
+            spoil(spoiling, table, column, kind, place, value)
+            found = differences(spoiling)
+            if not is_named(found, table, column, fact_id):
+                told = {(one.aspect, one.fact_id == fact_id) for one in found}
+                unseen.append(f"{table}.{column} from {value!r} at {place}: {told or 'nothing'}")
+    assert not unseen, "\n".join(unseen)
+
+
+def test_every_lost_and_every_doubled_line_is_found_and_named(spoiling: Connection[Any]) -> None:
+    unseen: list[str] = []
+    for table in sorted({table for table, _, _ in columns_of(spoiling)}):
+        for place, fact_id, _ in newest(spoiling, table, "fact_no"):
+            where, ctid = place.rsplit(" ", 1)
+            at = {"table": sql.SQL(where), "ctid": sql.Literal(ctid)}
+            gone = sql.SQL("delete from {table} where ctid = {ctid}").format(**at)
+            twice = sql.SQL("insert into {table} select * from {table} where ctid = {ctid}").format(**at)
+            for change in (gone, twice):
+                assert spoiling.execute(change).rowcount == 1
+                found = differences(spoiling)
+                # of a label that comes twice the newest still is the same
+                if not is_named(found, table, "", fact_id) and (table, change) != (OVERLAY, twice):
+                    unseen.append(f"{change.as_string(spoiling)}: {[(one.aspect, one.fact_id) for one in found]}")
+    assert not unseen, "\n".join(unseen)
+
+
+def differences(connection: Connection[Any]) -> list[Difference]:
+    """What is found; then the change is undone."""
+    partitions = [partition for (partition,) in connection.execute("select distinct fact_no >> 40 from p2.fact")]
+    tally, found = compared(connection, partitions)
+    assert bool(tally.differences) == bool(found)
+    connection.execute("rollback to savepoint before")
+    return found
+
+
+def newest(connection: Connection[Any], table: str, column: str) -> list[tuple[str, UUID, Any]]:
+    """Lines to change; of labels the newest, since those before tell only how the log was cut into batches."""
+    if table == OVERLAY:
+        only = "where not exists (select from p1.version_label as n where {newer} and n.event_seq > t.event_seq)"
+    elif table == "version" and column in LABEL:
+        only = "where not exists (select from p1.version_label as n where {newer})"
+    else:
+        return lines_of(connection, table, column)
+    newer = "n.fact_no = t.fact_no and n.version_no = t.version_no"
+    return connection.execute(
+        sql.SQL(
+            "select distinct on (t.{0}::text) t.tableoid::regclass || ' ' || t.ctid, f.fact_id, t.{0}"
+            " from p1.{1} as t join p1.fact as f on f.fact_no = t.fact_no {2} order by t.{0}::text, f.fact_no limit 3"
+        ).format(sql.Identifier(column), sql.Identifier(table), sql.SQL(only.format(newer=newer)))
+    ).fetchall()
+
+
+def is_named(found: list[Difference], table: str, column: str, fact_id: UUID) -> bool:
+    """Under its table and fact; a label under its version, if it is one that a batch could have left."""
+    aspects = {"version", OVERLAY} if table == OVERLAY else {table}
+    mine = [one for one in found if one.aspect in aspects]
+    if (table, column) == ("fact", "fact_no"):  # the head is what it was, and all else lost it
+        return {"event", "version", "timeline"} <= {one.aspect for one in found if one.fact_id == fact_id}
+    if column in {"fact_no", "fact_id"}:
+        return bool(mine)
+    return any(one.fact_id == fact_id and one.left_said != one.right_said for one in mine)
