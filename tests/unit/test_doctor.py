@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chronofact.cli.doctor import with_leavings
-from chronofact.cli.doctor_projection import lag_told, routes_told
+from chronofact.cli.doctor_projection import fold_told, lag_told, routes_told
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
@@ -55,6 +55,16 @@ def test_a_projection_that_is_asked_and_not_fed_is_told() -> None:
     assert found.state == "failed"
     assert found.detail.startswith("tenants are routed to p1, the projectors here feed p2")
     assert routes_told(["p1"], "p2", is_stack=False).state == "ok"
+
+
+def test_a_projection_that_another_fold_filled_is_told() -> None:
+    own = {1: "one", 2: "two"}
+    well = fold_told([("p1", 1, "one"), ("p2", 2, "two")], own)
+    assert (well.state, well.detail) == ("ok", "p1 by rule 1, p2 by rule 2: filled by this very fold")
+    older = fold_told([("p1", 1, "one"), ("p2", 2, "one"), ("p3", 1, None)], own)
+    assert (older.state, older.detail) == ("skipped", "p2, p3: filled by the fold of another version")
+    assert (older.remedy or "").startswith("chronofact rebuild start")
+    assert fold_told([("p9", 3, "three")], own).state == "failed"
 
 
 def test_every_projector_has_an_address() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -34,7 +34,7 @@ class Surroundings:
 
 
 def projection_checks(of: Surroundings) -> Iterator[Check]:
-    """Lag, routes, parked, last check; none of them waits for a server that is away for long."""
+    """Lag, routes, parked, last check, fold; none of them waits for a server that is away for long."""
     from chronofact.runtime.failures import Transient, Unfit
 
     looks: dict[str, Callable[[Surroundings], Check]] = {
@@ -42,6 +42,7 @@ def projection_checks(of: Surroundings) -> Iterator[Check]:
         "routes": _routes,
         "parked": _parked,
         "last check": _last_check,
+        "fold": _fold,
     }
     for name, look in looks.items():
         try:
@@ -146,3 +147,25 @@ def last_check_told(run: Run | None, projection: str, now: datetime) -> Check:
     if age > CHECK_AGE_MAX:
         return Check("last check", "skipped", told, "chronofact check run")
     return Check("last check", "ok", told)
+
+
+def _fold(of: Surroundings) -> Check:
+    from chronofact.domain.rules import RULES
+    from chronofact.postgres.standing import Standing
+    from chronofact.runtime.fingerprint import fold_fingerprint
+
+    return fold_told(Standing(of.postgres).folds(), {rule: fold_fingerprint(rule) for rule in RULES})
+
+
+def fold_told(folds: Sequence[tuple[str, int, str | None]], own: Mapping[int, str]) -> Check:
+    """Whether the fold of this code, by rule, is the one that filled each projection (docs/rules.md)."""
+    unknown = [name for name, rule, _ in folds if rule not in own]
+    if unknown:
+        told = f"{', '.join(unknown)}: of a rule that this version does not know, so nothing feeds or folds them here"
+        return Check("fold", "failed", told, "run the version that made them, or rebuild them")
+    others = [name for name, rule, fingerprint in folds if fingerprint != own[rule]]
+    if others:
+        told = f"{', '.join(others)}: filled by the fold of another version"
+        return Check("fold", "skipped", told, "chronofact rebuild start, to be sure; docs/rules.md")
+    rules = ", ".join(f"{name} by rule {rule}" for name, rule, _ in folds)
+    return Check("fold", "ok", f"{rules or 'no projection'}: filled by this very fold")

@@ -30,6 +30,10 @@ class Standing:
         """The projections that reads go to."""
         return [name for (name,) in self._lines("routed", {})]
 
+    def folds(self) -> list[tuple[str, int, str | None]]:
+        """Name and rule of each projection that may answer or is fed, and the fingerprint of the fold that filled it."""
+        return self._lines("folds", {})
+
     def _lines(self, name: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
         with failures_named(), connect(self._conninfo, "doctor", autocommit=True) as connection:
             return connection.execute(script("doctor", name).filled(connection), named).fetchall()
