@@ -9,7 +9,7 @@ import psycopg
 from psycopg import sql
 
 from chronofact.contracts.shadow import Sample, Shadow, Swept
-from chronofact.domain.identity import FactIdentity, fact_id_of
+from chronofact.domain.identity import DEVELOPMENT_TENANT, FactIdentity, fact_id_of
 from chronofact.kafka.partitioning import partition_of
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.postgres.projections import create_projection
@@ -27,11 +27,10 @@ WEEK_S = 7 * 86_400
 class Scoped(Fact):
     """A fact of any scope."""
 
-    def __init__(self, subject: str, key: str, scope: str) -> None:
-        super().__init__(subject, key)
+    def __init__(self, subject: str, key: str, scope: str, *, tenant: UUID = DEVELOPMENT_TENANT) -> None:
+        super().__init__(subject, key, tenant=tenant)
         kind, _, name = scope.partition(":")
-        tenant, subject_id = self.identity.tenant_id, self.identity.subject_id
-        self.identity = FactIdentity(tenant, subject_id, kind, name, key)
+        self.identity = FactIdentity(tenant, self.identity.subject_id, kind, name, key)
         self.canonical = self.identity.canonical()
         self.fact_id = fact_id_of(self.identity)
         self.partition = partition_of(self.fact_id, PARTITIONS)
@@ -71,7 +70,7 @@ class Compared:
         self.store = ShadowStore(address)
         self.shadow: Shadow = self.store.open("p2", "p1", window_s=window_s)[0]
 
-    def sweep(self, **limits: int) -> Swept:
+    def sweep(self, **limits: Any) -> Swept:
         return sweep(self.store, self.shadow, **limits)
 
     def samples(self, fact: Fact | None = None) -> list[Sample]:

@@ -163,6 +163,14 @@ _SURROUNDINGS: Final = {
         "No projector has begun with the projection yet.",
         "start `chronofact projector`, or see in its log why it does not begin",
     ),
+    "projection_not_fed": (
+        "A projection that is to be compared is not fed: it is being built, retired or has failed.",
+        "compare with one that is (`chronofact shadow start NEW --against OLD`)",
+    ),
+    "shadow_open": (
+        "The projection is being compared with another one.",
+        "wait for the end of that window, or end it: `chronofact shadow stop`",
+    ),
     "projection_missing": (
         "There is no projection of the configured name.",
         "run `chronofact migrate`, or name another in CHRONOFACT_PROJECTION",

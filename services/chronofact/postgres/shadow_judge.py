@@ -1,4 +1,4 @@
-"""Single facts judged by the independent SQL, in the snapshot of a comparison."""
+"""Single facts judged by the independent SQL and the rule of their projection, in the snapshot of a comparison."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class ShadowStore:
     def report(
         self, shadow: Shadow, *, tenant_id: UUID | None = None, sort: Sort | None = None, samples: int = 0
     ) -> Report:
-        """What a comparison found, in one snapshot."""
+        """What a comparison found, in one snapshot; ``sort`` bounds the samples, never the counts."""
         with self._connected(autocommit=False) as connection:
             connection.execute("set transaction isolation level repeatable read, read only")
             again = _listed(connection, shadow_id=shadow.shadow_id)
@@ -86,7 +86,7 @@ class ShadowStore:
             shown = connection.execute(script("shadow", "samples").filled(connection), wanted).fetchall()
         return Report(
             again[0] if again else shadow,
-            [Counted(one[0], Sort(one[1]), *one[2:]) for one in counts if sort is None or one[1] == sort],
+            [Counted(one[0], Sort(one[1]), *one[2:]) for one in counts],
             [Sample(*(*one[:9], Sort(one[9]), *one[10:])) for one in shown],
         )
 
@@ -109,6 +109,11 @@ class ShadowStore:
     def _connected(self, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
         with failures_named(), connect(self._conninfo, "shadow", autocommit=autocommit, **WATCHED) as connection:
             yield connection
+
+
+def open_shadow(conninfo: str, new: str, old: str, window_s: float) -> Shadow:
+    """``ShadowStore.open``, for a rebuild that is ready; to call it again opens nothing new."""
+    return ShadowStore(conninfo).open(new, old, window_s=window_s)[0]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
 from chronofact.postgres.conflict_counts import ConflictCounts
 from chronofact.postgres.route_store import RouteStore
+from chronofact.postgres.shadow_store import ShadowStore
 from chronofact.reconciler.check import Checker
 from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
@@ -26,6 +27,8 @@ from chronofact.reconciler.ports import Checks, Log
 from chronofact.reconciler.requests import Operating
 from chronofact.reconciler.route_http import RouteRoutes, add_route_routes
 from chronofact.reconciler.service import Reconciler, seconds_until
+from chronofact.reconciler.shadow_http import ShadowRoutes, add_shadow_routes
+from chronofact.reconciler.shadow_service import ShadowSweeps
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.failures import Transient, Unfit
@@ -60,10 +63,12 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     app = build_app(settings, reconciler, credentials, health=health, metrics=metrics)
     counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
     last_check = LastCheckMetrics(checks, metrics)
+    sweeps = ShadowSweeps(ShadowStore(settings.postgres.get_secret_value()), metrics, sweep_s=settings.shadow_sweep_s)
     jobs = [
         *jobs_of(settings, reconciler, checks, health),
         Job("conflicts", counted.count, counted.pause_s),
         Job("last_check", last_check.read, last_check.pause_s),
+        Job("shadow", sweeps.look, sweeps.pause_s),
     ]
     with stop_loop_on_signals() as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
@@ -77,6 +82,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         )
         for task in working:
             task.cancel()
+        sweeps.stop()
         await reconciler.stop()
         structlog.get_logger().info("stopped")
 
@@ -88,6 +94,7 @@ def build_app(
     app = create_app("reconciler", "Compares projections with the log.", health=health, metrics=metrics)
     operating = Operating(credentials, metrics)
     add_routes(app, operating, Routes(reconciler, projection=settings.projection))
+    add_shadow_routes(app, operating, ShadowRoutes(ShadowStore(settings.postgres.get_secret_value())))
     store = RouteStore(settings.postgres.get_secret_value())
     add_route_routes(app, operating, RouteRoutes(store, lag_events_max=settings.switch_lag_events_max))
     return app

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from chronofact.contracts.shadow import Candidate, Difference, Shadow, Swept, Verdict
 from chronofact.reconciler.differing import differences
 from chronofact.reconciler.shadow_ports import Shadows, Sweep
+from chronofact.runtime.failures import Transient
 
 KEPT_FACTS_MAX: Final = 50_000
 """Facts of a comparison that lines are kept of; further ones count as unknown."""
@@ -17,7 +18,14 @@ JUDGED_MAX: Final = 10_000
 AT_ONCE: Final = 500
 
 
-def sweep(shadows: Shadows, shadow: Shadow, *, kept_max: int = KEPT_FACTS_MAX, judged_max: int = JUDGED_MAX) -> Swept:
+def sweep(
+    shadows: Shadows,
+    shadow: Shadow,
+    *,
+    kept_max: int = KEPT_FACTS_MAX,
+    judged_max: int = JUDGED_MAX,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> Swept:
     """One look at both projections, in one snapshot.
 
     Raises:
@@ -28,18 +36,17 @@ def sweep(shadows: Shadows, shadow: Shadow, *, kept_max: int = KEPT_FACTS_MAX, j
     started = time.monotonic()
     with shadows.sweep(shadow) as found:
         candidates = found.candidates(kept_max=kept_max, judged_max=judged_max)
-        verdicts = found.judged(candidates) if candidates else {}
         for at in range(0, len(candidates), AT_ONCE):
-            some = candidates[at : at + AT_ONCE]
-            found.keep(_told(found, some, [verdicts.get(one.new_no or 0, Verdict(is_judged=False)) for one in some]))
+            if is_stopping():
+                raise Transient("shutting_down", "the process is about to stop")
+            found.keep(_told(found, candidates[at : at + AT_ONCE]))
         found.finish()
         counted = (found.facts, found.in_flight, found.differing)
     return Swept(*counted, len(candidates), time.monotonic() - started)
 
 
-def _told(
-    found: Sweep, facts: Sequence[Candidate], verdicts: Sequence[Verdict]
-) -> list[tuple[Candidate, list[Difference]]]:
+def _told(found: Sweep, facts: Sequence[Candidate]) -> list[tuple[Candidate, list[Difference]]]:
+    verdicts = found.judged(facts)
     old_nos = [one.old_no for one in facts if one.old_no is not None]
     new_nos = [one.new_no for one in facts if one.new_no is not None]
     old, new = found.pictures("old", old_nos), found.pictures("new", new_nos)
@@ -49,11 +56,11 @@ def _told(
             fact,
             differences(
                 fact,
-                verdict,
+                verdicts.get(fact.new_no or 0, Verdict(is_judged=False)),
                 old=old.get(fact.old_no or 0, ()),
                 new=new.get(fact.new_no or 0, ()),
                 behind=(old_behind.get(fact.old_no or 0, {}), new_behind.get(fact.new_no or 0, {})),
             ),
         )
-        for fact, verdict in zip(facts, verdicts, strict=True)
+        for fact in facts
     ]

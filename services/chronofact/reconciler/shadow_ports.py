@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from chronofact.contracts.shadow import Candidate, Difference, Report, Said, Shadow, Sort, Stretch, Verdict
+from chronofact.contracts.baseline import BadLine, BaselineReport, Theirs, Why
+from chronofact.contracts.shadow import (
+    Candidate,
+    Difference,
+    Report,
+    Said,
+    Sample,
+    Shadow,
+    Sort,
+    Stretch,
+    Verdict,
+)
 
 
 class Sweep(Protocol):
@@ -61,4 +73,28 @@ class Shadows(Protocol):
         self, shadow: Shadow, *, tenant_id: UUID | None = None, sort: Sort | None = None, samples: int = 0
     ) -> Report:
         """What a comparison found."""
+        ...
+
+
+class Baseline(Protocol):
+    """Our side of a comparison with a table of the user's; every call blocks and may raise Transient or Unfit."""
+
+    def lay(self, lines: Iterable[Theirs]) -> list[BadLine]:
+        """Takes all lines in; those that name the same fact again are told."""
+        ...
+
+    def compare(self, report: BaselineReport, valid_at: datetime | None) -> None:
+        """Lays both sides beside one another, in one snapshot, and counts."""
+        ...
+
+    def judge(self) -> Iterator[int]:
+        """Has the independent SQL judge each fact of ours that differs, and classes all; how many are done."""
+        ...
+
+    def whys(self, tenant_id: UUID | None) -> list[Why]:
+        """Differences by tenant, class and reason."""
+        ...
+
+    def told(self, *, tenant_id: UUID | None, sort: Sort | None, samples: int | None) -> Iterator[Sample]:
+        """Differences with both sides."""
         ...

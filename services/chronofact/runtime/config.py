@@ -92,6 +92,13 @@ class Settings(BaseSettings):
     )
     check_workers: Count = Field(2, le=16, description="Connections that a check works over.")
 
+    shadow_sweep_s: Seconds = Field(
+        60, description="How often two projections are compared while a shadow window is open."
+    )
+    shadow_window_s: Count = Field(
+        7 * 86_400, le=366 * 86_400, description="How long a new rule runs in shadow, if nobody says otherwise."
+    )
+
     rebuild_workers: Count = Field(2, le=64, description="Processes that a rebuild works with, if it is not told.")
     rebuild_folder: Path | None = Field(
         None,
@@ -101,7 +108,7 @@ class Settings(BaseSettings):
         16 * 2**20, description="Messages that a worker of a rebuild folds in one transaction, in bytes."
     )
     rebuild_memory_bytes: Count = Field(
-        64 * 2**20, description="Messages of one partition that a worker of a rebuild holds in memory before it spills."
+        128 * 2**20, description="Messages of one partition that a worker of a rebuild holds in memory before it spills."
     )
 
     switch_lag_events_max: Annotated[int, Field(ge=0)] = Field(

@@ -217,6 +217,41 @@ METRICS: Final = (
         "Age of the oldest such pair: whether anybody settles them at all.",
         labels=("tenant",),
     ),
+    Metric(
+        "chronofact_shadow_differences",
+        "gauge",
+        ("reconciler",),
+        "What the newest comparison of a projection with another one found, by class: `unknown` above 0 hinders a switch.",
+        labels=("projection", "class"),
+    ),
+    Metric(
+        "chronofact_shadow_facts",
+        "gauge",
+        ("reconciler",),
+        "Facts that its last sweep compared.",
+        labels=("projection",),
+    ),
+    Metric(
+        "chronofact_shadow_facts_in_flight",
+        "gauge",
+        ("reconciler",),
+        "Facts that it could not compare, since one side had not come as far: one that stays high lags for good.",
+        labels=("projection",),
+    ),
+    Metric(
+        "chronofact_shadow_sweep_seconds",
+        "gauge",
+        ("reconciler",),
+        "How long that sweep took: it holds a snapshot meanwhile.",
+        labels=("projection",),
+    ),
+    Metric(
+        "chronofact_shadow_window_left_seconds",
+        "gauge",
+        ("reconciler",),
+        "Until the window of a comparison is over; 0 once it is.",
+        labels=("projection",),
+    ),
 )
 
 
