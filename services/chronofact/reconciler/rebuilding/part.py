@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from chronofact.projecting.parking import WINDOW_EVENTS, ParkingLimits
 from chronofact.projecting.release import drop_of
 from chronofact.projecting.whole import fold_whole
 from chronofact.reconciler.rebuilding.patience import Patience
-from chronofact.reconciler.rebuilding.spill import MESSAGE_BYTES, Facts, Size, Spill, bucket_count
+from chronofact.reconciler.rebuilding.spill import Facts, Size, Spill, bucket_count, weight
 from chronofact.runtime.failures import ConstraintBroken, Transient, Unfit
 
 LINES_FACTS: Final = 256
@@ -88,6 +89,7 @@ class PartLoad:
             for number in range(self._claim.buckets_done, self._buckets):
                 self._load_bucket(spill, number)
                 spill.done(number)
+                gc.collect()
         finally:
             spill.close()
 
@@ -128,8 +130,7 @@ class PartLoad:
 
     def _opened(self, first: Sequence[RawMessage]) -> Spill:
         """As many buckets as the first messages make expect, or as were fixed before."""
-        size = sum(len(one.key) + len(one.value) + MESSAGE_BYTES for one in first)
-        expected = size * self._claim.target // len(first) if first else 0
+        expected = weight(first) * self._claim.target // len(first) if first else 0
         self._buckets = self._buckets or bucket_count(expected, self._limits.bucket_bytes)
         self._tell(0, "reading")
         memory_bytes = self._limits.memory_bytes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from struct import Struct
 from typing import IO, Final, NamedTuple, TypeAlias
@@ -43,7 +44,8 @@ class Spill:
         self._buckets = buckets
         self._size = size
         self._folder = folder
-        self._facts: list[Facts] = [{} for _ in range(buckets)]
+        self._facts: Facts = {}
+        self._dealt: list[Facts] = []
         self._bytes = 0
         self._file: _File | None = None
 
@@ -61,39 +63,29 @@ class Spill:
         if self._file is not None:
             self._file.add(messages)
             return
-        buckets, facts = self._buckets, self._facts
-        for message in messages:
-            _, _, key, value, _ = message
-            mine = facts[crc32(key) % buckets]
-            if key in mine:
-                mine[key].append(message)
-            else:
-                mine[key] = [message]
-            self._bytes += len(key) + len(value) + MESSAGE_BYTES
+        _gather(self._facts, messages)
+        self._bytes += weight(messages)
         if self._bytes > self._size.memory_bytes:
             self._leave_memory()
 
     def facts(self, bucket: int) -> Iterator[Facts]:
         """One bucket's messages, in one piece or as many as memory asks for, but for facts that are too large."""
         if self._file is None:
-            yield self._facts[bucket]
+            yield self._deal()[bucket]
             return
         large, pieces = self._file.large(bucket), self._file.pieces(bucket)
         for piece in range(pieces):
             facts: Facts = {}
-            for message in self._file.read(bucket):
-                key = message.key
-                if (pieces == 1 or crc32(key, 1) % pieces == piece) and key not in large:
-                    if key in facts:
-                        facts[key].append(message)
-                    else:
-                        facts[key] = [message]
+            found: Iterable[RawMessage] = self._file.read(bucket)
+            if pieces > 1 or large:
+                found = (one for one in found if crc32(one.key, 1) % pieces == piece and one.key not in large)
+            _gather(facts, found)
             yield facts
 
     def done(self, bucket: int) -> None:
         """Nobody asks for the bucket again."""
         if self._file is None:
-            self._facts[bucket] = {}
+            self._dealt[bucket] = {}
 
     def large(self, bucket: int) -> Iterator[RawMessage]:
         """Messages of the bucket's facts that are too large to be held at once, by offset."""
@@ -102,18 +94,25 @@ class Spill:
 
     def close(self) -> None:
         """Let go of all."""
-        self._facts = []
+        self._facts, self._dealt = {}, []
         if self._file is not None:
             self._file.close()
 
+    def _deal(self) -> list[Facts]:
+        """Facts by bucket, each in the order of first sight."""
+        if not self._dealt:
+            self._dealt = [{} for _ in range(self._buckets)]
+            for key, messages in self._facts.items():
+                self._dealt[crc32(key) % self._buckets][key] = messages
+            self._facts = {}
+        return self._dealt
+
     def _leave_memory(self) -> None:
         self._file = _File(self._partition, self._buckets, self._size, self._folder)
-        for bucket, facts in enumerate(self._facts):
-            messages = [message for said in facts.values() for message in said]
-            messages.sort(key=lambda message: message.offset)
-            self._facts[bucket] = {}
-            self._file.add(messages)
-        self._facts = []
+        messages = [message for said in self._facts.values() for message in said]
+        self._facts = {}
+        messages.sort(key=itemgetter(1))
+        self._file.add(messages)
 
 
 class _File:
@@ -192,6 +191,20 @@ class _File:
 
     def close(self) -> None:
         self._file.close()
+
+
+def weight(messages: Sequence[RawMessage]) -> int:
+    """Rough bytes of messages in memory."""
+    return sum([len(one[2]) + len(one[3]) for one in messages]) + MESSAGE_BYTES * len(messages)
+
+
+def _gather(facts: Facts, messages: Iterable[RawMessage]) -> None:
+    for message in messages:
+        key = message[2]
+        if key in facts:
+            facts[key].append(message)
+        else:
+            facts[key] = [message]
 
 
 def _messages(partition: int, segment: bytes) -> Iterator[RawMessage]:

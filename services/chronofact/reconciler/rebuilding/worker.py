@@ -30,8 +30,6 @@ from chronofact.runtime.failures import ConstraintBroken, Corruption, Unfit
 from chronofact.runtime.fingerprint import fold_fingerprint
 from chronofact.runtime.logging import configure_logging, place_of
 
-GC_THRESHOLDS: Final = (100_000, 10, 10_000)
-"""Histories leave without a collection, and lines have no cycles: looking through them would only cost time."""
 IDLE_S: Final = 0.05
 FAILED: Final = 1
 
@@ -116,7 +114,7 @@ def main() -> None:
     configure_logging("reconciler", settings.log_level)
     threading.Thread(target=_end_with_runner, daemon=True).start()
     gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
+    gc.disable()  # histories leave without a collection, and lines have no cycles; one a bucket takes what is left
     rebuild_id, epoch, number, projection = sys.argv[1:]
     conninfo = settings.postgres.get_secret_value()
     work = LoadWork(conninfo, int(rebuild_id), epoch=int(epoch), worker=int(number), projection=projection)
