@@ -86,7 +86,7 @@ class AsideLoad:
             while messages := self._work.aside(
                 self._partition, owned[self._partition].next_offset, messages_max=MESSAGES_MAX
             ):
-                last = _note_gaps(messages, last, gaps)
+                last = note_gaps(messages, last, gaps)
                 self._applier.apply(owned, messages)
         except ParkingLimit as limit:
             raise Unfit(
@@ -111,7 +111,7 @@ class AsideLoad:
         return {self._partition: owned}
 
 
-def _note_gaps(messages: Sequence[AsideMessage], last: int, gaps: list[int]) -> int:
+def note_gaps(messages: Sequence[AsideMessage], last: int, gaps: list[int]) -> int:
     """Offsets in front of which some are missing; how far that is known."""
     for message in messages:
         if message.offset != last + 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -98,19 +99,25 @@ class PartLoad:
     def _read(self) -> Spill:
         claim = self._claim
         dropped = self._patiently(lambda: self._work.dropped(self._fold.topic_id, claim.partition))
-        spill: Spill | None = None
+        batches = self._messages()
+        first = next(batches, [])
+        spill = self._opened(first)
+        try:
+            self._fill(spill, chain((first,), batches), dropped)
+            self._tell(claim.target, "folding")
+        except BaseException:
+            spill.close()
+            raise
+        return spill
+
+    def _fill(self, spill: Spill, batches: Iterable[Sequence[RawMessage]], dropped: frozenset[int]) -> None:
         told = count = 0
-        for messages in self._messages():
-            if spill is None:
-                spill = self._opened(messages)
+        for messages in batches:
             count += len(messages)
             spill.add([one for one in messages if one.offset not in dropped] if dropped else messages)
             if count - told >= TELL_EVERY:
                 told = count
                 self._tell(messages[-1].offset + 1, "reading")
-        spill = spill or self._opened(())
-        self._tell(claim.target, "folding")
-        return spill
 
     def _messages(self) -> Iterator[list[RawMessage]]:
         """All of the partition below the target, over any absence of Kafka."""
