@@ -12,6 +12,7 @@ import orjson
 from fastavro import parse_schema, schemaless_reader
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
+from chronofact.contracts.payload import id_bytes, id_text
 from chronofact.domain.errors import Rejected
 from chronofact.domain.identity import FactIdentity
 from chronofact.runtime.resources import schema_path
@@ -242,6 +243,45 @@ def is_drop(data: bytes) -> bool:
 def is_of_unknown_schema(data: bytes) -> bool:
     """Whether a message value is headed as one of ours and names a schema that this code does not know."""
     return data[:2] == _MARKER and len(data) >= _HEADER_BYTES and not _codec().knows(data[:_HEADER_BYTES])
+
+
+class IdentityParts(NamedTuple):
+    """The five parts of a fact, ids as raw bytes."""
+
+    tenant_id: bytes
+    subject_id: bytes
+    scope_kind: str
+    scope_key: str
+    fact_key: str
+
+
+def parts_of(identity: bytes) -> IdentityParts:
+    """``identity_of`` without an object for either id, in a quarter of the time.
+
+    Raises:
+        Rejected: ``event_undecodable``.
+    """
+    if (found := _parts_plainly(identity)) is not None:
+        return found
+    parts = identity_of(identity)
+    return IdentityParts(
+        parts.tenant_id.bytes, parts.subject_id.bytes, parts.scope_kind, parts.scope_key, parts.fact_key
+    )
+
+
+def _parts_plainly(identity: bytes) -> IdentityParts | None:
+    """Texts that orjson spells as they came are canonical, but for U+0000; None leaves it to ``identity_of`` to judge."""
+    try:
+        named = orjson.loads(identity)
+        if type(named) is not list or len(named) != 5 or orjson.dumps(named) != identity or b"\\u0000" in identity:
+            return None
+        tenant, subject, scope_kind, scope_key, fact_key = map(_text, named)
+        tenant_id, subject_id = id_bytes(tenant), id_bytes(subject)
+    except (TypeError, ValueError):
+        return None
+    if id_text(tenant_id) != tenant or id_text(subject_id) != subject:
+        return None
+    return IdentityParts(tenant_id, subject_id, scope_kind, scope_key, fact_key)
 
 
 def _text(part: object) -> str:

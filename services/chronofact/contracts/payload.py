@@ -52,10 +52,10 @@ def id_bytes(text: str) -> bytes:
     Raises:
         ValueError: it is none.
     """
-    if len(text) != _ID_CHARS or text[8] + text[13] + text[18] + text[23] != "----":
-        raise ValueError("not a UUID of 36 characters")
     digits = text.replace("-", "")
-    if len(digits) != 32 or not digits.isalnum():
+    if len(text) != _ID_CHARS or len(digits) != 32 or not digits.isalnum():
+        raise ValueError("not a UUID of 36 characters")
+    if not (text[8] == "-" and text[13] == "-" and text[18] == "-" and text[23] == "-"):
         raise ValueError("not a UUID of 36 characters")
     return bytes.fromhex(digits)
 
@@ -302,6 +302,7 @@ def _bound(text: str | None) -> int | None:
     return None if text is None else _moment(text)
 
 
+@lru_cache(_INSTANTS_KEPT)
 def _moment(text: str) -> int:
     if len(text) not in (20, 27) or text[-1] != "Z" or text[10] != "T":
         raise ValueError("not an instant in canonical form")

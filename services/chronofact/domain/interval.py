@@ -74,7 +74,7 @@ def format_bound(bound: int | None) -> str | None:
     return None if bound is None else format_instant(bound)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, init=False, unsafe_hash=True)
 class Interval:
     """``[start, end)``; None is an open bound.
 
@@ -82,16 +82,18 @@ class Interval:
         Rejected: ``interval_reversed`` or ``interval_empty``.
     """
 
-    start: int | None = None
-    end: int | None = None
+    start: Final[int | None]
+    end: Final[int | None]
 
-    def __post_init__(self) -> None:
-        if self.start is not None and self.end is not None and self.start >= self.end:
-            if self.start == self.end:
+    def __init__(self, start: int | None = None, end: int | None = None) -> None:
+        if start is not None and end is not None and start >= end:
+            if start == end:
                 raise Rejected(
                     "interval_empty", "valid_from and valid_to are equal, so it never holds", field="valid_to"
                 )
             raise Rejected("interval_reversed", "valid_to must be later than valid_from", field="valid_to")
+        self.start = start
+        self.end = end
 
     def __contains__(self, instant: int) -> bool:
         return (self.start is None or self.start <= instant) and (self.end is None or instant < self.end)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from chronofact.contracts.codec import IdentityParts
 from chronofact.contracts.payload import happening_of
 from chronofact.contracts.projection import StoredFact
 from chronofact.domain.events import Event
@@ -34,6 +35,8 @@ class Slot:
     is_stored: bool
     identity: bytes | None = None
     """As verified against the fact's id; None until an event of this process has shown it."""
+    parts: IdentityParts | None = None
+    """Of a new fact."""
     label: str | None = None
     """To be written with the next head, where the fact has none yet."""
     weight: int = 0

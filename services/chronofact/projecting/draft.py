@@ -19,7 +19,7 @@ from chronofact.contracts.projection import (
     ReleasedLine,
     RetriedLine,
 )
-from chronofact.contracts.verifying import check_content, check_event_id, checked_identity
+from chronofact.contracts.verifying import check_content, check_event_id, checked_parts
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, Happening
 from chronofact.domain.history import History
@@ -261,10 +261,11 @@ class Draft:
             raise Rejected("partition_mismatch", f"the fact lies in partition {here}")
 
     def _new_slot(self, partition: int, fact_id: bytes, identity: bytes) -> Slot:
-        checked_identity(identity)
+        parts = checked_parts(identity)
         number = self._fact_no_last[partition] + 1
         self._fact_no_last[partition] = number
         self.slots[fact_id] = slot = Slot(number, fact_id, History(self._rule), has_label=False, is_stored=False)
+        slot.parts = parts
         return slot
 
     def _fold_one(self, message: Message, event: FactEvent, what: Happening, slot: Slot) -> None:

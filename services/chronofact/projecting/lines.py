@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from chronofact.contracts.codec import FactEvent, identity_of
+from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.counting import versions_named
 from chronofact.contracts.projection import (
     ConflictLine,
@@ -151,18 +151,8 @@ def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:
 
 
 def _fact_line(slot: Slot, head: Head) -> FactLine:
-    assert slot.identity is not None  # noqa: S101 - a new slot is made from an event that shows it
-    parts = identity_of(slot.identity)
-    return FactLine(
-        slot.fact_no,
-        slot.fact_id,
-        parts.tenant_id.bytes,
-        parts.subject_id.bytes,
-        parts.scope_kind,
-        parts.scope_key,
-        parts.fact_key,
-        head,
-    )
+    assert slot.parts is not None  # noqa: S101 - a new slot is made from an event that shows them
+    return FactLine(slot.fact_no, slot.fact_id, *slot.parts, head)
 
 
 def _version_line(fact_no: int, version_no: int, what: FactAsserted, change: Change, label: Label) -> VersionLine:

@@ -9,7 +9,7 @@ from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.counting import check_identity, event_in, recorded_at_of
 from chronofact.contracts.payload import happening_of
 from chronofact.contracts.projection import Lines
-from chronofact.contracts.verifying import check_content, check_event_id, checked_identity
+from chronofact.contracts.verifying import check_content, check_event_id, checked_parts
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Event, FactAsserted, Happening
 from chronofact.domain.history import Change, History
@@ -72,7 +72,7 @@ def _taken(
         what = happening_of(event.kind, event.payload)
         check_content(key, event, what)
         if slot.identity is None:
-            checked_identity(event.identity)
+            slot.parts = checked_parts(event.identity)
             slot.identity = event.identity
         change = history.apply(Event(event.event_id, what, recorded_at_of(message.appended_at, event)))
         if event.subject_label is not None and not slot.has_label:
