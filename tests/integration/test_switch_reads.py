@@ -30,7 +30,7 @@ async def world(database: str) -> AsyncIterator[World]:
 async def test_no_read_fails_while_its_tenant_is_switched_a_thousand_times(world: World, database: str) -> None:
     sides = TwoSides(TENANT)
     sides.tell_both(world)
-    with side_of(database, world.topic):
+    with side_of(database, world.topic, rule=2):
         sides.tell_first(world)
         reads = Reads(world, database, sides)
         reading = asyncio.create_task(reads.run())
@@ -112,3 +112,22 @@ async def test_a_wait_goes_on_where_the_tenant_was_switched_to(world: World, dat
             for one in reads:
                 freshness = (await one)["freshness"]
                 assert (freshness["projection"], freshness["stale"]) == (name, False)
+
+
+async def test_a_timeline_is_not_drawn_half_by_one_rule_and_half_by_another(world: World, database: str) -> None:
+    ada = Fact("ada", tenant=TENANT)
+    world.http.headers["x-tenant-id"] = str(TENANT)
+    world.tell(*(ada.asserts(f"v{at}", NOW + at * DAY, NOW + (at + 1) * DAY) for at in range(6)))
+    address = f"/v1/facts/{UUID(bytes=ada.fact_id)}/timeline"
+    with side_of(database, world.topic), side_of(database, world.topic, "p3", rule=2):
+        whole = (await world.get(address))["timeline"]
+        first = await world.get(address, limit=2)
+        switch(database, "p2", TENANT)
+        second = await world.get(address, limit=2, cursor=first["cursor"])
+        assert [*first["timeline"], *second["timeline"]] == whole[:4]
+        switch(database, "p3", TENANT, force="a test")
+        error = await world.refusal(address, 409, limit=2, cursor=second["cursor"])
+        assert error["code"] == "cursor_of_other_rule"
+        for what in ("events", "versions"):
+            found = await world.pages(f"/v1/facts/{UUID(bytes=ada.fact_id)}/{what}", what, limit=2)
+            assert len(found) == 6

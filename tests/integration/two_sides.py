@@ -90,6 +90,5 @@ def _interim(connection: psycopg.Connection[Any]) -> None:
     for one in (
         "alter table chronofact.projection add column if not exists live_since timestamptz, add column if not exists left_at timestamptz",
         "alter table chronofact.checkpoint add column if not exists stop_at bigint, add column if not exists stop_until timestamptz",
-        "create table if not exists chronofact.verification (verification_id bigint generated always as identity, left_projection text, right_projection text, rule_left int, rule_right int, state text, started_at timestamptz, finished_at timestamptz, identical boolean, failure text)",
     ):
         connection.execute(one)

@@ -71,6 +71,7 @@ _REQUEST: Final = {
     "position_of_other_topic": (400, "The position is of another topic than the one that is read."),
     "cursor_malformed": (400, "Not a cursor that this service gave."),
     "cursor_of_other_call": (400, "The cursor belongs to another call, tenant or query."),
+    "cursor_of_other_rule": (409, "The tenant reads a projection of another rule now, which draws the timeline anew."),
     "token_missing": (401, "No `Authorization: Bearer` header."),
     "token_unknown": (401, "The bearer token is not known."),
     "role_missing": (403, "The credential lacks the role that this call needs."),

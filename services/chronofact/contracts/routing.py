@@ -120,7 +120,9 @@ class Routed:
     stay: Sequence[Line]
     """Lines that a rollback of everyone has nothing to take back of."""
     overridden: Sequence[Refusal]
-    seconds: float
+    seconds: float = 0.0
+    """Of the whole call, its connection included."""
+    transaction_s: float = 0.0
 
     @property
     def projection(self) -> str | None:

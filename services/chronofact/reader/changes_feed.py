@@ -124,7 +124,7 @@ class Feed:
                 end += 1
             said = await self.source.said(projection, list(wanted)) if wanted else {}
             bodies += [
-                spelled(event, found, said) if found else None
+                spelled(event, found, said, projection=projection) if found else None
                 for event, found in zip(events[start:end], stretches[start:end], strict=True)
             ]
             start = end

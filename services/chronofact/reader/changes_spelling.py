@@ -34,7 +34,7 @@ def versions_named(fact_no: int, stretches: Sequence[Stretch]) -> Iterator[tuple
             yield fact_no, stretch.winner
 
 
-def spelled(event: EventApplied, stretches: Sequence[Stretch], said: Versions) -> bytes:
+def spelled(event: EventApplied, stretches: Sequence[Stretch], said: Versions, *, projection: str) -> bytes:
     """The JSON of one message."""
     body: Body = {
         "fact": {
@@ -47,6 +47,7 @@ def spelled(event: EventApplied, stretches: Sequence[Stretch], said: Versions) -
         "event_seq": event.event_seq,
         "event_type": event.event_type,
         "recorded_at": event.recorded_at,
+        "projection": projection,
         "changed": [_stretch_body(event.fact_no, one, said) for one in _listable(stretches)],
     }
     whole = orjson.dumps(body)

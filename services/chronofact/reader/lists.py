@@ -103,7 +103,7 @@ class Lists:
         what = request.url.path.rpartition("/")[2]
         cursors = Cursors(f"/v1/facts/{fact_id.hex()}/{what}", asking.tenant_id, ())
         is_drawn = what == "timeline"
-        checks = (natural, instant) if is_drawn else (natural,)
+        checks = (natural, instant, natural) if is_drawn else (natural,)
         begun = cursors.place(found.get("cursor"), *checks)
         limit, wait = limit_in(found), _after_cut(wait_in(found), begun)
         async with self._reader.folding.reading(asking.tenant_id, [fact_id], wait, slices=is_drawn) as reading:
@@ -202,12 +202,15 @@ async def _timeline(
             " /versions and /events page through them, /v1/resolve answers at any two instants",
             field="fact_id",
         )
-    passed, as_of = after or (0, None)
+    passed, as_of, rule = after or (0, None, snapshot.standing.rule)
+    if rule != snapshot.standing.rule:
+        told = "the tenant was switched to a projection of another rule since; read the timeline from its first page"
+        raise Rejected("cursor_of_other_rule", told, field="cursor")
     rectangles = await snapshot.timeline(head.fact_no, system_as_of=as_of, after=passed, limit=limit + 1)
     place = None
     if len(rectangles) > limit:
         (last,) = await snapshot.events(head.fact_no, after=head.event_seq - 1, limit=1)
-        place = [passed + limit, instant_of(last.recorded_at) if as_of is None else as_of]
+        place = [passed + limit, instant_of(last.recorded_at) if as_of is None else as_of, rule]
     numbers = {number for one in rectangles for number in one.versions[:CLAIMS_MAX]}
     said = await snapshot.claims_of(head.fact_no, sorted(numbers))
     return [_rectangle_body(one, said) for one in rectangles[:limit]], place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from chronofact.contracts.routing import (
@@ -47,13 +48,16 @@ class Router:
         for tries_left in reversed(range(TRIES)):
             try:
                 with self._store.changing() as change:
-                    return self._route(change, wanted, started)
+                    connected = time.perf_counter()
+                    routed = self._route(change, wanted)
+                ended = time.perf_counter()
+                return replace(routed, seconds=ended - started, transaction_s=ended - connected)
             except Transient as failure:
                 if failure.code != "postgres_busy" or not tries_left:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    def _route(self, change: RouteChanging, wanted: RouteWanted, started: float) -> Routed:
+    def _route(self, change: RouteChanging, wanted: RouteWanted) -> Routed:
         known = change.projections()
         lines = change.lines_of_default() if wanted.everyone else change.lines(wanted.tenant_ids)
         if not lines:
@@ -67,7 +71,7 @@ class Router:
             change.change(wanted, moves, [one.code for one in refusals])
             change.publish(targets)
         elsewhere = change.elsewhere(wanted.to_projection) if wanted.everyone and wanted.to_projection else {}
-        return Routed(moves, unchanged, elsewhere, stay, refusals, time.perf_counter() - started)
+        return Routed(moves, unchanged, elsewhere, stay, refusals)
 
     def _against(
         self, change: RouteChanging, wanted: RouteWanted, known: Mapping[str, Known], moves: Sequence[Move]
