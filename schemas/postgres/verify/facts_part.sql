@@ -1,6 +1,6 @@
 -- One table of it.
 select
-    {aspect}::text as aspect,
+    {table}::text as aspect,
     r.fact_no,
     r.h
 from ({rows}) as r

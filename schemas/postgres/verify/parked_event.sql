@@ -3,17 +3,15 @@ select
     p.partition,
     p.kafka_offset,
     p.fact_id,
-    row_to_json(o)::text as said
+    json_build_object(
+        'partition', p.partition,
+        'kafka_offset', p.kafka_offset,
+        'message_key', encode(p.message_key, 'hex'),
+        'message_sha256', encode(sha256(p.message), 'hex'),
+        'appended_at', p.appended_at,
+        'code', p.code,
+        'reason_sha256', encode(sha256(convert_to(p.reason, 'UTF8')), 'hex')
+    )::text as said
 from chronofact.parked_event as p
-cross join lateral (
-    select
-        p.partition,
-        p.kafka_offset,
-        encode(p.message_key, 'hex') as message_key,
-        encode(sha256(p.message), 'hex') as message_sha256,
-        p.appended_at,
-        p.code,
-        encode(sha256(convert_to(p.reason, 'UTF8')), 'hex') as reason_sha256
-) as o
 where p.projection = %(projection)s and p.topic_id = %(topic_id)s
 order by p.partition, p.kafka_offset

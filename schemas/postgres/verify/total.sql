@@ -1,6 +1,6 @@
 -- One table of it.
 select
-    {aspect} as aspect,
+    {table} as aspect,
     count(*) as lines,
     sum(o.h) as hash
 from ({rows}) as o

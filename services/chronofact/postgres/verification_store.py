@@ -152,7 +152,7 @@ def _locked(connection: Connection[Any], projection: str) -> Iterator[None]:
 
 
 def _begun(connection: Connection[Any], wanted: VerifyWanted) -> int:
-    parameters = {"left": wanted.left, "right": wanted.right, "aspects": wanted.aspects.value}
+    parameters = {"left_projection": wanted.left, "right_projection": wanted.right, "aspects": wanted.aspects.value}
     found = connection.execute(script("verify", "begin").filled(connection), parameters).fetchone()
     if found is None:
         raise Unfit(

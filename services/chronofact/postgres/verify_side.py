@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
@@ -21,10 +21,24 @@ SPAN_SPARSE: Final = 4
 """So many times as many numbers as facts, and the numbers are no places of an array any more."""
 SPAN_SMALL: Final = 1_000_000
 FETCHED: Final = 5_000
-_AT_PLACE: Final = "coalesce((select k.keys from k)[least(greatest(t.fact_no - {base}, 0), 2147483647)::integer], 0)"
-_IN_RANGE: Final = "t.fact_no between {first} and {last}"
-_OF_FACTS: Final = "t.fact_no = any(%(fact_nos)s)"
-_OF_NONE: Final = "t.fact_no between {first} and {last} and not exists (select from {schema}.fact as known where known.fact_no = t.fact_no)"
+_PLACE: Final = "least(greatest(t.fact_no - {base}, 0), 2147483647)::integer"
+_BY_PLACE: Final = {
+    "key": "coalesce((select k.keys from k)[{place}], 0)",
+    "events": "(select k.events from k)[{place}]",
+    "versions": "(select k.versions from k)[{place}]",
+}
+"""What a line's fact says of itself, from arrays: a look-up a line is cheaper than any join or group."""
+_BY_LOOK_UP: Final = {
+    "key": "0",
+    "events": "(select f.event_seq from {schema}.fact as f where f.fact_no = t.fact_no)",
+    "versions": "(select f.versions from {schema}.fact as f where f.fact_no = t.fact_no)",
+}
+_IN_RANGE: Final = "{alias}.fact_no between {first} and {last}"
+_OF_FACTS: Final = "{alias}.fact_no = any(%(fact_nos)s)"
+_OF_NONE: Final = (
+    "{alias}.fact_no between {first} and {last}"
+    " and not exists (select from {schema}.fact as known where known.fact_no = {alias}.fact_no)"
+)
 
 Total = tuple[int, Decimal | None]
 """How many lines, and the sum of their hashes."""
@@ -64,7 +78,7 @@ class VerifySide:
 
     def facts_total(self) -> int:
         """How many facts there are."""
-        numbers = {"base": 0, "first": sql.SQL(f"({FIRST_NO})"), "last": LAST_NO}
+        numbers: dict[str, Slot] = {"base": 0, "first": sql.SQL(f"({FIRST_NO})"), "last": LAST_NO}
         with failures_named():
             facts, _ = self._all("span", None, schema=self.projection, **numbers)[0]
         return int(facts)
@@ -76,20 +90,16 @@ class VerifySide:
             facts, span = self._all("span", None, **slots)[0]
             if span > SPAN_SPARSE * facts + SPAN_SMALL:
                 return None
-            keys = self._filled("keys", span=span, **slots)
-            which, key = self._made(_IN_RANGE, **slots), self._made(_AT_PLACE, **slots)
-            each = [
-                self._filled("total", aspect=sql.Literal(one), rows=self._rows(one, which=which, key=key))
-                for one in self._aspects
-            ]
-            found = self._all("totals", None, keys=keys, totals=sql.SQL(" union all ").join(each))
+            each = [self._total(one, **slots) for one in self._aspects]
+            heads = self._heads(facts, span, **slots)
+            found = self._all("totals", None, heads=heads, totals=sql.SQL(" union all ").join(each))
         return {aspect: (lines, total) for aspect, lines, total in found}
 
     def facts(self, partition: int, aspects: Iterable[str]) -> Iterator[FactTotal]:
         """Of each fact of a partition and each of these tables, by fact and table; those of no fact last."""
-        which = self._made(_IN_RANGE, **self._range(partition))
+        slots = self._range(partition)
         each = [
-            self._filled("facts_part", aspect=sql.Literal(one), rows=self._rows(one, which=which, key=sql.SQL("0")))
+            self._filled("facts_part", table=sql.Literal(one), rows=self._rows(one, _BY_LOOK_UP, **slots))
             for one in aspects
         ]
         statement = self._filled("facts", schema=self.projection, rows=sql.SQL(" union all ").join(each))
@@ -108,13 +118,12 @@ class VerifySide:
     def lines(self, aspect: str, fact_nos: Sequence[int]) -> list[tuple[int, str]]:
         """A table's lines of these facts as JSON, with the fact's number; values as hashes."""
         with failures_named():
-            return self._shown(aspect, sql.SQL(_OF_FACTS), {"fact_nos": list(fact_nos)})
+            return self._shown(aspect, _OF_FACTS, {"fact_nos": list(fact_nos)})
 
     def stray(self, aspect: str, partition: int) -> list[str]:
         """A table's lines of numbers that no fact of this partition has."""
-        which = self._made(_OF_NONE, **self._range(partition))
         with failures_named():
-            return [said for _, said in self._shown(aspect, which, {})]
+            return [said for _, said in self._shown(aspect, _OF_NONE, {}, **self._range(partition))]
 
     def lanes(self, fact_no: int) -> list[LaneLine]:
         """What was painted on the lanes of a fact's versions, lane by lane, in order."""
@@ -147,12 +156,31 @@ class VerifySide:
         numbers = {"base": base, "first": first, "last": last}
         return {"schema": self.projection, **{name: sql.SQL(f"({number})") for name, number in numbers.items()}}
 
-    def _rows(self, aspect: str, *, which: sql.Composable, key: sql.Composable) -> sql.SQL:
-        return script("verify", "rows", aspect).filled(self._connection, schema=self.projection, which=which, key=key)
+    def _heads(self, facts: int, span: int, **slots: Slot) -> sql.SQL:
+        """The heads of a range in order, with a line for every place."""
+        rows = self._rows(self._aspects[0], {**_BY_LOOK_UP, "key": "uuid_hash_extended(t.fact_id, 0)"}, **slots)
+        return rows if facts == span else self._filled("heads_apart", rows=rows, span=span, **slots)
 
-    def _shown(self, aspect: str, which: sql.Composable, parameters: dict[str, Any]) -> list[tuple[int, str]]:
-        shown = script("verify", "lines", aspect).filled(self._connection, schema=self.projection, which=which)
+    def _total(self, aspect: str, **slots: Slot) -> sql.SQL:
+        table = sql.Literal(aspect)
+        if aspect == self._aspects[0]:
+            return self._filled("total_of_heads", table=table)
+        return self._filled("total", table=table, rows=self._rows(aspect, _BY_PLACE, **slots))
+
+    def _rows(self, aspect: str, of_fact: Mapping[str, str], **slots: Slot) -> sql.SQL:
+        return self._of_lines("rows", aspect, _IN_RANGE, of_fact, **slots)
+
+    def _shown(self, aspect: str, which: str, parameters: dict[str, Any], **slots: Slot) -> list[tuple[int, str]]:
+        slots = {"schema": self.projection, **slots}
+        shown = self._of_lines("lines", aspect, which, _BY_LOOK_UP, **slots)
         return self._connection.execute(shown, parameters).fetchall()
+
+    def _of_lines(self, folder: str, aspect: str, which: str, of_fact: Mapping[str, str], **slots: Slot) -> sql.SQL:
+        """A table's statement over those lines; and over their newest labels, where it looks at them."""
+        chosen = {"which": self._made(which, alias="t", **slots), "newest": self._made(which, alias="n", **slots)}
+        place = self._made(_PLACE, **slots) if "base" in slots else sql.SQL("")
+        known = {name: self._made(text, place=place, **slots) for name, text in of_fact.items()}
+        return script("verify", folder, aspect).filled(self._connection, **slots, **chosen, **known)
 
     def _made(self, text: str, **slots: Slot) -> sql.SQL:
         return Script("which", text).filled(self._connection, **slots)

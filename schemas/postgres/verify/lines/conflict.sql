@@ -1,14 +1,12 @@
 -- Conflict edges.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'left_version_id', t.left_version_id,
+        'right_version_id', t.right_version_id,
+        'relation', t.relation,
+        'event_seq', t.event_seq,
+        'recorded_at', t.recorded_at
+    )::text as said
 from {schema}.conflict as t
-cross join lateral (
-    select
-        t.left_version_id,
-        t.right_version_id,
-        t.relation,
-        t.event_seq,
-        t.recorded_at
-) as o
 where {which}

@@ -1,17 +1,15 @@
 -- Decisions; their reason as a hash.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'event_id', t.event_id,
+        'event_seq', t.event_seq,
+        'left_version_id', t.left_version_id,
+        'right_version_id', t.right_version_id,
+        'keep', t.keep,
+        'decided_at', t.decided_at,
+        'decided_by', t.decided_by,
+        'reason_sha256', encode(sha256(convert_to(t.reason, 'UTF8')), 'hex')
+    )::text as said
 from {schema}.decision as t
-cross join lateral (
-    select
-        t.event_id,
-        t.event_seq,
-        t.left_version_id,
-        t.right_version_id,
-        t.keep,
-        t.decided_at,
-        t.decided_by,
-        encode(sha256(convert_to(t.reason, 'UTF8')), 'hex') as reason_sha256
-) as o
 where {which}

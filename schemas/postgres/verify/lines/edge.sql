@@ -1,16 +1,14 @@
 -- Stated edges.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'event_id', t.event_id,
+        'ordinal', t.ordinal,
+        'event_seq', t.event_seq,
+        'new_version_id', t.new_version_id,
+        'old_version_id', t.old_version_id,
+        'effective_at', t.effective_at,
+        'mode', t.mode
+    )::text as said
 from {schema}.edge as t
-cross join lateral (
-    select
-        t.event_id,
-        t.ordinal,
-        t.event_seq,
-        t.new_version_id,
-        t.old_version_id,
-        t.effective_at,
-        t.mode
-) as o
 where {which}

@@ -1,13 +1,11 @@
 -- Endings.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'event_id', t.event_id,
+        'event_seq', t.event_seq,
+        'version_id', t.version_id,
+        'effective_at', t.effective_at
+    )::text as said
 from {schema}.ending as t
-cross join lateral (
-    select
-        t.event_id,
-        t.event_seq,
-        t.version_id,
-        t.effective_at
-) as o
 where {which}

@@ -1,24 +1,22 @@
 -- Heads.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'fact_id', t.fact_id,
+        'tenant_id', t.tenant_id,
+        'subject_id', t.subject_id,
+        'scope_kind', t.scope_kind,
+        'scope_key', t.scope_key,
+        'fact_key', t.fact_key,
+        'subject_label', t.subject_label,
+        'event_seq', t.event_seq,
+        'recorded_at', t.recorded_at,
+        'versions', t.versions,
+        'lane_mode', t.lane_mode,
+        'painted', t.painted,
+        'conflicts_open', t.conflicts_open,
+        'state_hash', t.state_hash,
+        'partition', t.fact_no >> 40
+    )::text as said
 from {schema}.fact as t
-cross join lateral (
-    select
-        t.fact_id,
-        t.tenant_id,
-        t.subject_id,
-        t.scope_kind,
-        t.scope_key,
-        t.fact_key,
-        t.subject_label,
-        t.event_seq,
-        t.recorded_at,
-        t.versions,
-        t.lane_mode,
-        t.painted,
-        t.conflicts_open,
-        t.state_hash,
-        t.fact_no >> 40 as partition
-) as o
 where {which}

@@ -1,20 +1,18 @@
 -- Heads, what a rule decides left out.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'fact_id', t.fact_id,
+        'tenant_id', t.tenant_id,
+        'subject_id', t.subject_id,
+        'scope_kind', t.scope_kind,
+        'scope_key', t.scope_key,
+        'fact_key', t.fact_key,
+        'subject_label', t.subject_label,
+        'event_seq', t.event_seq,
+        'recorded_at', t.recorded_at,
+        'versions', t.versions,
+        'partition', t.fact_no >> 40
+    )::text as said
 from {schema}.fact as t
-cross join lateral (
-    select
-        t.fact_id,
-        t.tenant_id,
-        t.subject_id,
-        t.scope_kind,
-        t.scope_key,
-        t.fact_key,
-        t.subject_label,
-        t.event_seq,
-        t.recorded_at,
-        t.versions,
-        t.fact_no >> 40 as partition
-) as o
 where {which}

@@ -1,20 +1,18 @@
 -- Declared relations; their reason as a hash.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'event_id', t.event_id,
+        'event_seq', t.event_seq,
+        'left_version_id', t.left_version_id,
+        'right_version_id', t.right_version_id,
+        'relation', t.relation,
+        'newer_version_id', t.newer_version_id,
+        'decided_at', t.decided_at,
+        'decided_by', t.decided_by,
+        'reason_sha256', encode(sha256(convert_to(t.reason, 'UTF8')), 'hex'),
+        'llm_call_made', t.llm_call_made,
+        'model', t.model
+    )::text as said
 from {schema}.relation as t
-cross join lateral (
-    select
-        t.event_id,
-        t.event_seq,
-        t.left_version_id,
-        t.right_version_id,
-        t.relation,
-        t.newer_version_id,
-        t.decided_at,
-        t.decided_by,
-        encode(sha256(convert_to(t.reason, 'UTF8')), 'hex') as reason_sha256,
-        t.llm_call_made,
-        t.model
-) as o
 where {which}

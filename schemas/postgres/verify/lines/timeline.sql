@@ -1,19 +1,17 @@
 -- Painted stretches.
 select
     t.fact_no,
-    row_to_json(o)::text as said
+    json_build_object(
+        'lane', t.lane,
+        'known_from', t.known_from,
+        'event_seq', t.event_seq,
+        'valid_from', t.valid_from,
+        'valid_to', t.valid_to,
+        'kind', t.kind,
+        'reason', t.reason,
+        'answer_key', t.answer_key,
+        'versions', t.versions,
+        'winner', t.winner
+    )::text as said
 from {schema}.timeline as t
-cross join lateral (
-    select
-        t.lane,
-        t.known_from,
-        t.event_seq,
-        t.valid_from,
-        t.valid_to,
-        t.kind,
-        t.reason,
-        t.answer_key,
-        t.versions,
-        t.winner
-) as o
 where {which}

@@ -1,7 +1,10 @@
 -- The head of a fact, its number left out but for the partition.
 select
     t.fact_no,
-    hash_record_extended(row(
+    t.fact_id,
+    t.event_seq,
+    t.versions,
+    hash_record_extended((
         t.fact_id, t.tenant_id, t.subject_id, t.scope_kind, t.scope_key, t.fact_key, t.subject_label, t.event_seq,
         timestamptz_send(t.recorded_at), t.versions, t.lane_mode, t.painted, t.conflicts_open, t.state_hash,
         t.fact_no >> 40

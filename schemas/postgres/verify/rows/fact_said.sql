@@ -1,7 +1,10 @@
 -- What of a fact's head does not depend on the rule.
 select
     t.fact_no,
-    hash_record_extended(row(
+    t.fact_id,
+    t.event_seq,
+    t.versions,
+    hash_record_extended((
         t.fact_id, t.tenant_id, t.subject_id, t.scope_kind, t.scope_key, t.fact_key, t.subject_label, t.event_seq,
         timestamptz_send(t.recorded_at), t.versions, t.fact_no >> 40
     ), {key}) as h

@@ -1,0 +1,6 @@
+-- Heads were counted while their ids were read.
+select
+    {table} as aspect,
+    k.lines,
+    k.hash
+from k
