@@ -1,0 +1,91 @@
+"""The runbooks of switching and of a wrong source: every command that they show is run, in their order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from chronofact.cli.__main__ import app
+from chronofact.cli.outcome import Failure
+from chronofact.domain.identity import tenant_id_of
+from chronofact.kafka.admin import create_topics
+from tests.architecture.tree import ROOT
+from tests.contract.memory_log import MemoryTopic
+from tests.integration.projecting import ProjectorProcess, append, await_offsets
+from tests.integration.saying import Fact
+from tests.integration.two_sides import Side, asked, routes, side_of
+from tests.integration.writing import WriterProcess
+
+OPERATIONS = ROOT / "docs" / "operations"
+ACME = tenant_id_of("acme")
+SOURCE = "import 2026-07-01"
+
+
+def commands(runbook: Path) -> Iterator[list[str]]:
+    """Without the first word."""
+    for block in re.findall(r"```console\n(.*?)```", runbook.read_text(), re.DOTALL):
+        for line in block.splitlines():
+            name, *words = shlex.split(line)
+            assert name == "chronofact"
+            yield words
+
+
+def run(*words: str) -> str:
+    found = CliRunner().invoke(app, list(words))
+    told = found.exception.message if isinstance(found.exception, Failure) else found.output
+    assert found.exit_code == 0, (words, told)
+    return found.output
+
+
+def test_switch_and_back(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONOFACT_POSTGRES", database)
+    monkeypatch.setenv("CHRONOFACT_KAFKA", "127.0.0.1:1")
+    topic = MemoryTopic()
+    topic.append([Fact("ada", tenant=ACME).asserts("npm")])
+    first = Side(database, topic, "p1")
+    first.project()
+    first.close()
+    with side_of(database, topic):
+        wanted = {
+            "routes": {None: "p1"},
+            "switch acme": {None: "p1", ACME: "p2"},
+            "switch --all": {None: "p2", ACME: "p2"},
+            "rollback acme": {None: "p2", ACME: "p1"},
+            "rollback --all": {None: "p1", ACME: "p1"},
+            "routes --changes": {None: "p1", ACME: "p1"},
+            "forced": {None: "p1", ACME: "p2"},
+        }
+        for words, (name, found) in zip(commands(OPERATIONS / "switch.md"), wanted.items(), strict=True):
+            if name == "forced":
+                asked(database, "update chronofact.projection set state = 'catching_up' where name = 'p2'")
+            run(*words)
+            assert routes(database) == found, name
+    ((reason,),) = asked(database, "select reason from chronofact.route_change where is_forced")
+    assert "outage 12" in reason
+
+
+def test_a_wrong_source(kafka: str, topic_name: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_topics(kafka, topic_name)
+    with WriterProcess(kafka, topic_name) as writer, ProjectorProcess(kafka, topic_name, database):
+        writer.await_ready()
+        for name, said in (
+            ("KAFKA", kafka), ("FACTS_TOPIC", topic_name), ("POSTGRES", database), ("AUTH", "off"),
+            ("WRITER_PORT", str(writer.http.base_url.port)),
+        ):  # fmt: skip
+            monkeypatch.setenv(f"CHRONOFACT_{name}", said)
+        facts = [Fact(f"someone {number}") for number in range(5)]
+        append(kafka, topic_name, [one.asserts("npm", source=SOURCE) for one in facts])
+        await_offsets(database, 5)
+        told = [run(*words) for words in commands(OPERATIONS / "wrong-source.md")]
+    assert "5 versions of 5 facts" in told[0]
+    assert "nothing was sent" in told[0]
+    assert "5 revoked, 0 rejected" in told[1]
+    assert "applied" in told[1]
+    last = orjson.loads(told[2])
+    assert (last["versions"], last["already_revoked"]) == (0, 5)
