@@ -14,8 +14,10 @@ from chronofact.domain import picture
 from chronofact.domain.events import Event
 from chronofact.domain.rules import _LATER, RULES, value_key
 from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.postgres.projections import create_projection
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
+from chronofact.runtime.failures import Unfit
 from chronofact.runtime.fingerprint import fold_fingerprint
 from tests.contract.checking import append, connection_of, cut_of, folded_by, judged, lay_events
 from tests.contract.memory_log import TOPIC_ID, MemoryTopic
@@ -214,3 +216,20 @@ def test_the_first_who_feeds_a_projection_leaves_the_fingerprint_of_its_fold(dat
     store.claim(TOPIC_ID, 1, watermarks=(0, 5))
     assert kept() == "of another version"
     store.close()
+
+
+def test_a_projection_of_a_rule_that_nobody_knows_is_neither_fed_nor_checked(database: str) -> None:
+    with connect(database, "test") as connection:
+        connection.execute("update chronofact.projection set rule = 9 where name = 'p1'")
+        with pytest.raises(Unfit) as unfit:
+            create_projection(connection, "p9", rule=9)
+        assert unfit.value.code == "rule_unknown"
+        assert connection.execute("select from chronofact.projection where name = 'p9'").fetchone() is None
+    store = ProjectionStore(database, "p1")
+    with pytest.raises(Unfit) as unfit:
+        store.claim(TOPIC_ID, 0, watermarks=(0, 5))
+    assert unfit.value.code == "rule_unknown"
+    store.close()
+    with pytest.raises(Unfit) as unfit, cut_of(database, with_ids=False):
+        pass
+    assert unfit.value.code == "rule_unknown"

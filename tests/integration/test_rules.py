@@ -103,3 +103,13 @@ async def test_a_folded_tail_of_spelled_histories_says_what_the_projection_will_
                 for _ in range(2)
             ]
             assert await judge(world, f"{profile} by rule {rule}", chains) > 0
+
+
+async def test_a_projection_of_a_rule_that_nobody_knows_is_not_read(database: str) -> None:
+    async with world_on(database) as world:
+        world.tell(Fact("ana").asserts("npm"))
+        with connect(database, "test") as connection:
+            connection.execute("update chronofact.projection set rule = 9 where name = 'p1'")
+        for path in ("/v1/resolve", "/v1/explain"):
+            refused = await world.refusal(path, 503, subject="ana", key="package_manager")
+            assert refused["code"] == "rule_unknown"

@@ -127,6 +127,7 @@ def test_doctor_finds_all_well(up: Up) -> None:
         "parked",
         "lag",
         "routes",
+        "fold",
         *SERVICES,
         *(f"projector-{number}" for number, _ in enumerate(up.found["projectors"][1:], 2)),
     }
