@@ -74,6 +74,16 @@ def test_a_fact_lies_in_the_same_bucket_in_memory_and_in_a_file() -> None:
             assert in_file == in_two
 
 
+def test_buckets_of_many_segments_do_not_overwrite_one_another() -> None:
+    messages = raw([(Random(number % 90).randbytes(16), b"x" * (number % 700), number) for number in range(3_000)])
+    with filled(messages, 7, Size(10_000, 10**9)) as spill:
+        assert spill.is_in_file
+        for _ in range(2):
+            buckets = [[*spill.facts(bucket)] for bucket in (6, 0, 3, 2, 5, 1, 4)]
+    found = [one for pieces in buckets for facts in pieces for own in facts.values() for one in own]
+    assert sorted(found) == messages
+
+
 def test_a_bucket_that_grew_beyond_memory_comes_in_pieces() -> None:
     messages = raw([(Random(number % 50).randbytes(16), b"x" * 500, number) for number in range(1_000)])
     with filled(messages, 1, Size(100_000, 10**9)) as spill:

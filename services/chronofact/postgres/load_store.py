@@ -113,14 +113,15 @@ class LoadStore:
             if self._one(connection, "standing")["epoch"] != self._rebuild.epoch:
                 raise RebuildLost(self._rebuild.rebuild_id)
             found = self._one(connection, "serving")
+            if not found["is_mine"]:
+                return
             if found["is_serving"]:
                 raise Unfit(
                     "projection_serves",
                     f"tenants read {self._rebuild.projection}, or may",
                     remedy="route them to another, then `chronofact retire` it",
                 )
-            if found["is_mine"]:
-                connection.execute(self._filled(connection, "discard"))
+            connection.execute(self._filled(connection, "discard"))
 
     def _fence(self, connection: Connection[Any]) -> Mapping[str, Any]:
         found = self._one(connection, "standing")

@@ -15,6 +15,7 @@ from chronofact.domain.errors import Rejected
 from chronofact.kafka.consumer import RawMessage
 from chronofact.kafka.whole_log import WholeLog
 from chronofact.postgres.load_work import AsideMessage, Bucket, BucketWriter, Encoded, LoadWork, PartClaim
+from chronofact.postgres.packed import PackedLines
 from chronofact.projecting.parking import WINDOW_EVENTS, ParkingLimits
 from chronofact.projecting.release import drop_of
 from chronofact.projecting.whole import fold_whole
@@ -176,7 +177,7 @@ class PartLoad:
         return last
 
     def _folded(self, facts: Facts, last: int, tally: Tally, encoded: Encoded, writer: BucketWriter) -> int:
-        lines, folded = Lines(), 0
+        lines, folded = PackedLines(), 0
         for key, messages in facts.items():
             events = self._fold_one(key, messages, lines, last + 1, tally)
             if events:
@@ -186,7 +187,7 @@ class PartLoad:
                 tally.events += events
             if folded >= LINES_FACTS:
                 encoded.add(lines)
-                lines, folded = Lines(), 0
+                lines, folded = PackedLines(), 0
                 if encoded.size > ENCODED_BYTES_MAX:
                     writer.write(encoded)
             self._set_aside(tally, writer, ASIDE_MESSAGES)

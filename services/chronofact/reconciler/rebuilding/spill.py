@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -151,7 +152,7 @@ class _File:
             written = 0
             with memoryview(segment) as whole:
                 while written < len(segment):
-                    written += self._file.write(whole[written:])
+                    written += os.pwrite(self._file.fileno(), whole[written:], self._end + written)
         except OSError as error:
             raise _unwritable(error) from error
         self._segments[bucket].append((self._end, written))
@@ -163,13 +164,12 @@ class _File:
         if self._pending[bucket]:
             self._write(bucket)
         for at, size in self._segments[bucket]:
-            self._file.seek(at)
-            yield from _messages(self._partition, self._whole(size))
+            yield from _messages(self._partition, self._whole(at, size))
 
-    def _whole(self, size: int) -> bytes:
-        found = self._file.read(size)
+    def _whole(self, at: int, size: int) -> bytes:
+        found = os.pread(self._file.fileno(), size, at)
         while len(found) < size:
-            more = self._file.read(size - len(found))
+            more = os.pread(self._file.fileno(), size - len(found), at + len(found))
             if not more:
                 raise OSError("the spill file is shorter than what was written to it")
             found += more
