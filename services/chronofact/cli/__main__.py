@@ -20,6 +20,7 @@ from chronofact.cli import (
     shadow,
     stack,
     switch,
+    verify,
     why,
 )
 from chronofact.cli.outcome import ExitCode, Failure
@@ -64,6 +65,7 @@ for module in (
     revoke,
     parked,
     check,
+    verify,
     shadow,
     switch,
     services,

@@ -126,6 +126,30 @@ _SURROUNDINGS: Final = {
         "The projection is folded by a rule version that this code does not know.",
         "run the version of Chronofact that made it, or rebuild it by a rule known here (docs/rules.md)",
     ),
+    "fold_changed": (
+        "A rebuild began with another fold than this code's; its two halves would differ.",
+        "cancel the rebuild and start anew, or go on with the code that it began with",
+    ),
+    "schema_unknown": (
+        "A rebuild met a message of a schema that this code does not know, which newer code may apply.",
+        "run newer code, or give the message up: `chronofact parked drop`",
+    ),
+    "parking_limit": (
+        "A rebuild can't apply more messages than the projector would park before it stops.",
+        "put right what is wrong with us or the topic: docs/operations/parked.md, or raise CHRONOFACT_PARKED_SHARE_MAX",
+    ),
+    "rebuild_folder": (
+        "A rebuild can't spill messages to its folder.",
+        "make room there, or name another in CHRONOFACT_REBUILD_FOLDER",
+    ),
+    "worker_dies": (
+        "Workers of a rebuild die again and again, and nothing gets done.",
+        "see the reconciler's log, and whether the machine has memory left",
+    ),
+    "projection_serves": (
+        "The projection of a rebuild that is to be removed is one that tenants read, or may.",
+        "route them to another, then retire it",
+    ),
     "kafka_consumer": (
         "Kafka's consumer has to join anew.",
         "nothing: it joins anew by itself; if it keeps on, look at Kafka's log",
@@ -163,6 +187,26 @@ _SURROUNDINGS: Final = {
     "projection_idle": (
         "No projector has begun with the projection yet.",
         "start `chronofact projector`, or see in its log why it does not begin",
+    ),
+    "topics_differ": (
+        "Two projections that are to be compared come from different topics.",
+        "compare projections of one topic",
+    ),
+    "rules_differ": (
+        "Two projections that are to be compared line by line are folded by different rules.",
+        "compare what no rule decides, by `chronofact verify A B --aspects said`",
+    ),
+    "both_serve": (
+        "Tenants read both projections that are to be compared, and one has to wait at the cut for a moment.",
+        "say which by `chronofact verify A B --hold B`",
+    ),
+    "projection_stands_still": (
+        "A projection that is to be compared does not move, though it has to catch up.",
+        "see that a projector runs and feeds it: `chronofact doctor`",
+    ),
+    "projection_lags": (
+        "A projection did not catch up with the one that it is compared with in time.",
+        "let it catch up first, or give it longer by `chronofact verify --wait`",
     ),
     "projection_not_fed": (
         "A projection that is to be compared is not fed: it is being built, retired or has failed.",

@@ -53,7 +53,7 @@ class Cutter:
         """Both at one cut; what is held goes on as soon as its snapshot is taken.
 
         Raises:
-            Unfit: ``topics_differ``, ``rules_differ``, ``both_serve``, ``projection_not_fed``, ``projection_lags``.
+            Unfit: ``topics_differ``, ``rules_differ``, ``both_serve``, ``projection_stands_still``, ``projection_lags``.
         """
         left, right = wanted.left, wanted.right
         with self._snapshots.take(left, right) as both:
@@ -163,7 +163,7 @@ def _held(wanted: VerifyWanted, left: Cut, right: Cut) -> str:
 
 def _not_fed(projection: str) -> Unfit:
     return Unfit(
-        "projection_not_fed",
+        "projection_stands_still",
         f"{projection} does not move",
         remedy="see that a projector runs and feeds it: chronofact doctor",
     )
