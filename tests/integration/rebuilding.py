@@ -16,7 +16,7 @@ from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.reconciler.rebuilding.load import load, plan
 from chronofact.runtime.config import Settings
 
-WORKER = b"chronofact.reconciler.rebuilding.worker"
+WORKER = b"chronofact.reconciler.rebuilding\x00"
 
 
 def settings_for(kafka: str, topic: str, database: str, **further: object) -> Settings:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +24,6 @@ from chronofact.kafka.admin import Admin, create_topics
 from chronofact.postgres.load_work import BucketWriter, LoadWork
 from chronofact.postgres.projections import create_projection
 from chronofact.postgres.rebuild_store import RebuildStore
-from chronofact.reconciler.rebuilding import processes
 from chronofact.reconciler.rebuilding.load import discard, load, plan
 from chronofact.reconciler.rebuilding.patience import Patience
 from chronofact.reconciler.rebuilding.worker import Worker
@@ -125,10 +125,10 @@ def crashing(after: int) -> Iterator[None]:
         return call
 
     names = ("planned", "claim", "dropped", "read", "relations", "index", "is_indexed", "aside")
-    with (
-        patch.multiple(LoadWork, **{name: wrapped(getattr(LoadWork, name)) for name in names}),
-        patch.multiple(BucketWriter, **{name: wrapped(getattr(BucketWriter, name)) for name in ("write", "commit")}),
-    ):
+    steps = [*((LoadWork, name) for name in names), (BucketWriter, "write"), (BucketWriter, "commit")]
+    with ExitStack() as stack:
+        for owner, name in steps:
+            stack.enter_context(patch.object(owner, name, wrapped(getattr(owner, name))))
         yield
 
 
@@ -321,7 +321,7 @@ def test_the_limits_of_parking_hold(kafka: str, topic: str, database: str, poiso
 def test_workers_that_die_again_and_again_end_it(kafka: str, filled_topic: str, database: str) -> None:
     with taken(database) as rebuild:
         planned = plan(settings_for(kafka, filled_topic, database), rebuild)
-        with patch.object(processes.sys, "executable", "/bin/false"), pytest.raises(Unfit) as unfit:
+        with patch.object(sys, "executable", "/bin/false"), pytest.raises(Unfit) as unfit:
             loaded(settings_for(kafka, filled_topic, database), planned)
     assert unfit.value.code == "worker_dies"
 

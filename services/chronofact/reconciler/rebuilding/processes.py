@@ -80,7 +80,7 @@ class Workers:
 
     def _start(self, number: int) -> None:
         rebuild = self._rebuild
-        line = [sys.executable, "-m", "chronofact.reconciler.rebuilding.worker"]
+        line = [sys.executable, "-m", "chronofact.reconciler.rebuilding"]
         arguments = (str(rebuild.rebuild_id), str(rebuild.epoch), str(number), rebuild.projection)
         self._running[number] = subprocess.Popen(  # noqa: S603 - ourselves
             [*line, *arguments], env=self._environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE
