@@ -33,6 +33,7 @@ LOG_EVENTS: Final = {
     "check_failed": "A check came to nothing; the next one begins anew.",
     "shadow_swept": "Two projections were compared once more, as a window is open: how many facts are not alike.",
     "shadow_failed": "A comparison can't go on, since a projection of it is gone or fed no more; its window has ended.",
+    "worker_died": "A worker process of a rebuild died; another takes its place and goes on from what was written.",
     "job_failed": "Something that a service does by itself was refused by its surroundings; it will be tried again.",
     "outcome_unknown": "Kafka did not acknowledge a request in time.",
     "library": "A library's own message.",
