@@ -69,7 +69,7 @@ format: install ## Write the format that check asks for
 	$(BIN)/ruff check --fix services tests
 
 bench: install ## Measured figures, one run, on this machine
-	$(PYTEST) -m bench -p no:randomly -s tests/bench
+	$(PYTEST) -m "bench and not soak" -p no:randomly -s tests/bench
 
 soak: install ## Long runs; once an issue
 	$(PYTEST) -m soak -s tests
