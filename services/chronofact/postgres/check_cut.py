@@ -44,8 +44,8 @@ _HEAD_OF: Final = (
 class CheckCut:
     """A connection whose transaction sees the snapshot; its tables are temporary.
 
-    It judges by the rule version of the projection as the snapshot has it. Single facts are judged as any others are:
-    ``judge`` with the first and last of their numbers, in a cut without topic and leaf (see ``shadow_judge``).
+    It judges by the rule version of the projection as the snapshot has it. Facts that lie apart are copied out of it and
+    judged at once: ``schema`` then names where they lie (see ``shadow_judge``).
 
     Raises:
         Unfit: ``projection_missing``, ``rule_unknown``.
@@ -59,9 +59,11 @@ class CheckCut:
         topic_id: UUID | None,
         cut_at: datetime,
         leaf: str | None,
+        schema: str | None = None,
     ) -> None:
         self._connection = connection
         self._wanted = wanted
+        self._schema = schema or wanted.projection
         self._topic_id = topic_id
         self._parameters = {
             **LIMITS,
@@ -135,7 +137,7 @@ class CheckCut:
         return found
 
     def _filled(self, one: Script) -> sql.SQL:
-        return one.filled(self._connection, schema=self._wanted.projection)
+        return one.filled(self._connection, schema=self._schema)
 
     def _compared(self, one: Script) -> sql.Composed:
         return sql.SQL(_HEAD_OF).format(compared=self._filled(one), limit=sql.Literal(FOUND_MAX))

@@ -1,50 +1,97 @@
-"""Single facts judged by the independent SQL and the rule of their projection, in the snapshot of a comparison."""
+"""Facts judged by the independent SQL and the rule of their projection, in the snapshot of a comparison, wherever they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from psycopg import sql
+from psycopg import Connection, sql
 
 from chronofact.contracts.checking import CheckWanted, Divergence
 from chronofact.contracts.shadow import Verdict
 from chronofact.postgres.check_cut import CheckCut
-from chronofact.postgres.check_run import SETTINGS
+from chronofact.postgres.check_run import CHUNK_EVENTS, SETTINGS
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
 
-SPREAD_MAX: Final = 4
-"""Facts are judged by range of numbers: so many numbers for each that is wanted, at most, else the range is halved."""
-ROOM: Final = 64
+COPIED: Final = (
+    "fact",
+    "event",
+    "version",
+    "version_label",
+    "edge",
+    "ending",
+    "decision",
+    "relation",
+    "conflict",
+    "timeline",
+)
+FACTS_AT_ONCE: Final = 2_000
+_TEMPORARY: Final = "pg_temp"
+_ALL: Final = (-(2**63), 2**63 - 1)
+_LOOKING_UP: Final = "set enable_seqscan to off; set enable_nestloop to on"
+_JOINING: Final = "set enable_seqscan to on; set enable_nestloop to off"
 
 
 class ShadowJudge:
     """Judges facts of one projection, as known now."""
 
-    def __init__(self, cut: CheckCut) -> None:
+    def __init__(self, connection: Connection[Any], projection: str, cut: CheckCut) -> None:
+        self._connection = connection
+        self._projection = projection
         self._cut = cut
+        with failures_named():
+            connection.execute(script("shadow", "copies_made").filled(connection, schema=projection))
 
     def judge(self, fact_nos: Iterable[int]) -> dict[int, Verdict]:
         """What the SQL says of each of them."""
         found: dict[int, Verdict] = {}
-        waiting = [sorted(fact_nos)]
+        waiting = list(self._chunks(sorted(fact_nos)))
         while waiting:
             some = waiting.pop()
-            if not some:
-                continue
-            if len(some) > 1 and some[-1] - some[0] > max(SPREAD_MAX * len(some), ROOM):
-                waiting += halves(some)
-                continue
-            divergences, tally = self._cut.judge(some[0], some[-1])
+            self._copy(some)
+            divergences, tally = self._cut.judge(*_ALL)
             is_whole = tally.divergences == len(divergences) and not tally.bounded
             if is_whole or len(some) == 1:
                 found |= dict(_verdicts(some, divergences, is_judged=not tally.bounded))
             else:
-                waiting += halves(some)
+                waiting += [some[: len(some) // 2], some[len(some) // 2 :]]
         return found
+
+    def _chunks(self, fact_nos: Sequence[int]) -> Iterator[Sequence[int]]:
+        """By how many events they have; what is not there has none."""
+        sized = self._connection.execute(
+            sql.SQL("select f.fact_no, f.event_seq from {}.fact as f where f.fact_no = any(%s) order by 1").format(
+                sql.Identifier(self._projection)
+            ),
+            (list(fact_nos),),
+        ).fetchall()
+        some: list[int] = []
+        events = 0
+        for fact_no, event_seq in sized:
+            if some and (events + event_seq > CHUNK_EVENTS or len(some) >= FACTS_AT_ONCE):
+                yield some
+                some, events = [], 0
+            some.append(fact_no)
+            events += event_seq
+        if some:
+            yield some
+
+    def _copy(self, fact_nos: Sequence[int]) -> None:
+        with failures_named():
+            copies = sql.SQL(", ").join(sql.Identifier(_TEMPORARY, name) for name in COPIED)
+            self._connection.execute(sql.SQL("truncate {}").format(copies))
+            self._connection.execute(_LOOKING_UP)
+            for name in COPIED:
+                statement = script("shadow", "copy").filled(
+                    self._connection, copy=sql.Identifier(_TEMPORARY, name), schema=self._projection, whole=name
+                )
+                self._connection.execute(statement, {"fact_nos": list(fact_nos)})
+            self._connection.execute(_JOINING)
+            self._connection.execute(sql.SQL("analyze {}").format(copies))
 
 
 @contextmanager
@@ -54,13 +101,8 @@ def judging(conninfo: str, snapshot_id: str, *, projection: str, cut_at: datetim
     with failures_named(), connect(conninfo, "shadow", autocommit=False, **SETTINGS) as connection:
         connection.execute("set transaction isolation level repeatable read")
         connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(snapshot_id)))
-        yield ShadowJudge(CheckCut(connection, wanted, topic_id=None, cut_at=cut_at, leaf=None))
-
-
-def halves(some: Sequence[int]) -> list[list[int]]:
-    """Two lists where there was one; cut at the widest gap, so that neighbours stay together."""
-    at = max(range(1, len(some)), key=lambda place: some[place] - some[place - 1])
-    return [list(some[:at]), list(some[at:])]
+        cut = CheckCut(connection, wanted, topic_id=None, cut_at=cut_at, leaf=None, schema=_TEMPORARY)
+        yield ShadowJudge(connection, projection, cut)
 
 
 def _verdicts(
