@@ -19,7 +19,7 @@ from chronofact.postgres.projections import create_projection, drop_projection, 
 from chronofact.postgres.session import connect
 from tests.integration.reading import World, world_on
 from tests.integration.saying import Fact
-from tests.integration.two_sides import Side, asked, rollback, routes, side_of, state_of, switch
+from tests.integration.two_sides import Side, asked, rollback, routes, side_of, state_of, switch, with_feeding
 
 OTHER, THIRD = UUID(int=7), UUID(int=8)
 REBUILT = """
@@ -178,6 +178,7 @@ async def test_many_at_once_are_changed_one_after_the_other(database: str) -> No
 
 
 def test_a_projection_that_is_not_there_is_unknown(database: str) -> None:
+    with_feeding(database)
     assert refused(database, "p9", OTHER) == ["projection_unknown"]
     with pytest.raises(RouteRefused):
         switch(database, "p9", OTHER, force="nothing helps")
@@ -245,6 +246,7 @@ def test_what_lags_is_refused_by_how_much(database: str, world: World, p2: Side)
 
 @pytest.mark.usefixtures("world")
 def test_what_nobody_feeds_is_refused(database: str) -> None:
+    with_feeding(database)
     with connect(database, "test", autocommit=True) as connection:
         create_projection(connection, "p2", rule=1, state="ready")
         publish(connection)
@@ -287,6 +289,26 @@ def test_nobody_goes_back_to_what_is_retired_or_dropped_or_behind(database: str,
         publish(connection)
         drop_projection(connection, "p1")
     assert [one.code for one in not_taken_back(database)] == ["rollback_gone"]
+
+
+@pytest.mark.usefixtures("p2")
+def test_nobody_goes_back_to_another_projection_of_the_same_name(database: str, world: World) -> None:
+    with side_of(database, world.topic, "p3"):
+        switch(database, "p2", OTHER)
+        switch(database, "p3", OTHER)
+        asked(database, "update chronofact.projection set state = 'ready', live_since = null where name = 'p2'")
+        assert [one.code for one in not_taken_back(database, OTHER)] == ["rollback_gone"]
+        asked(database, "update chronofact.projection set state = 'live', live_since = now() where name = 'p2'")
+        assert [one.code for one in not_taken_back(database, OTHER)] == ["rollback_gone"]
+        switch(database, "p2", OTHER)
+
+
+@pytest.mark.usefixtures("p2")
+def test_what_was_live_needs_no_comparison_to_be_gone_back_to(database: str) -> None:
+    asked(database, "update chronofact.projection set rule = 2 where name = 'p2'")
+    switch(database, "p2", OTHER, force="a test")
+    assert switch(database, "p1", OTHER).overridden == []
+    assert switch(database, "p2", OTHER).overridden == []
 
 
 @pytest.mark.usefixtures("p2")

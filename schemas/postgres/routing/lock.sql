@@ -3,7 +3,7 @@ select
     p.name,
     p.state,
     p.rule,
-    p.live_since is not null as was_live,
+    p.live_since,
     to_regnamespace(p.name) is not null as is_there
 from chronofact.projection as p
 order by p.name

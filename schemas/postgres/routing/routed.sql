@@ -2,7 +2,7 @@
 update chronofact.projection as p
 set
     state = case when i.is_routed then 'live' else p.state end,
-    live_since = case when i.is_routed then coalesce(p.live_since, clock_timestamp()) else p.live_since end,
+    live_since = coalesce(p.live_since, case when i.is_routed and p.state <> 'live' then clock_timestamp() end),
     left_at = case when not i.is_routed then clock_timestamp() end
 from (
     select

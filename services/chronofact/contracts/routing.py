@@ -50,6 +50,17 @@ class Move(NamedTuple):
     from_projection: str
     to_projection: str
     undoes: int | None = None
+    left_at: datetime | None = None
+    """When the switch that is taken back left the projection."""
+
+
+class Undoable(NamedTuple):
+    """A switch that no rollback has taken back."""
+
+    number: int
+    from_projection: str
+    to_projection: str
+    changed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +70,18 @@ class Known:
     name: str
     state: str
     rule: int
-    was_live: bool
+    live_since: datetime | None
     is_there: bool
     """Whether its schema is."""
+
+    @property
+    def was_live(self) -> bool:
+        """Whether tenants have read it."""
+        return self.state == "live" or self.live_since is not None
+
+    def is_what_was_left(self, left_at: datetime) -> bool:
+        """Whether it is the one that reads left then: a name may come again."""
+        return self.was_live and (self.live_since is None or self.live_since <= left_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from chronofact.contracts.routing import Beside, Known, Line, Move, Route, RouteChange, RouteWanted
+from chronofact.contracts.routing import Beside, Known, Line, Move, Route, RouteChange, RouteWanted, Undoable
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.projections import PUBLISH_LOCK_TIMEOUT_MS, publish_within
 from chronofact.postgres.session import connect
@@ -43,10 +43,10 @@ class RouteChanging:
         """Tenants with a line of their own that names neither it nor the projection of all others."""
         return dict(self._all("elsewhere", {"to_projection": to_projection}))
 
-    def undoable(self, lines: Sequence[Line]) -> Mapping[UUID | None, tuple[int, str, str]]:
-        """Of each line the newest switch that is not taken back: its number, from where and to where it went."""
+    def undoable(self, lines: Sequence[Line]) -> Mapping[UUID | None, Undoable]:
+        """Of each line the newest switch that is not taken back."""
         found = self._all("undoable", {"tenant_ids": [one.tenant_id for one in lines]})
-        return {tenant_id: (number, source, target) for tenant_id, number, source, target in found}
+        return {tenant_id: Undoable._make(rest) for tenant_id, *rest in found}
 
     def beside(self, to_projection: str, from_projection: str) -> Beside:
         """What is known of a projection beside another."""

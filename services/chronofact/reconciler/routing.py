@@ -17,6 +17,7 @@ from chronofact.contracts.routing import (
     Routed,
     RouteRefused,
     RouteWanted,
+    Undoable,
 )
 from chronofact.domain.errors import Rejected
 from chronofact.postgres.route_store import RouteChanging, RouteStore
@@ -76,7 +77,8 @@ class Router:
     def _against(
         self, change: RouteChanging, wanted: RouteWanted, known: Mapping[str, Known], moves: Sequence[Move]
     ) -> Iterator[Refusal]:
-        for source, target in sorted({move[1:3] for move in moves}):
+        left_at = {move[1:3]: move.left_at for move in sorted(moves, key=lambda one: str(one.left_at), reverse=True)}
+        for (source, target), left in sorted(left_at.items(), key=lambda one: one[0]):
             new = known.get(target)
             if new is None or not new.is_there:
                 code, gone = (
@@ -85,6 +87,10 @@ class Router:
                     else ("projection_unknown", "there is none")
                 )
                 yield Refusal(code, f"{target} can't be read: {gone}", can_be_forced=False)
+                continue
+            if left is not None and not new.is_what_was_left(left):
+                told = f"{target} is another projection than the one of that name that was left at {left:%Y-%m-%d %H:%M:%SZ}"
+                yield Refusal("rollback_gone", f"{told}; `chronofact switch --to` goes there", can_be_forced=False)
                 continue
             beside = change.beside(target, source)
             yield from _unfit_to_read(new, beside, source, self._lag_events_max, wanted.kind)
@@ -104,8 +110,9 @@ def _moves(
     moves, stay, refusals = [], list[Line](), list[Refusal]()
     for line in lines:
         found = undoable.get(line.tenant_id)
-        if found is not None and found[2] == line.projection:
-            moves.append(Move(line.tenant_id, line.projection, found[1], found[0]))
+        if found is not None and found.to_projection == line.projection:
+            move = Move(line.tenant_id, line.projection, found.from_projection, found.number, found.changed_at)
+            moves.append(move)
         elif wanted.everyone and line.tenant_id is not None:
             stay.append(line)
         else:
@@ -115,10 +122,10 @@ def _moves(
     return moves, [], stay
 
 
-def _nothing_to_undo(line: Line, found: tuple[int, str, str] | None) -> Refusal:
+def _nothing_to_undo(line: Line, found: Undoable | None) -> Refusal:
     who = "the line for all tenants without one" if line.tenant_id is None else f"tenant {line.tenant_id}"
     if found is not None:
-        told = f"{who} reads {line.projection}, while its last switch went to {found[2]}: its line was changed by other means"
+        told = f"{who} reads {line.projection}, while its last switch went to {found.to_projection}: its line was changed by other means"
         return Refusal("rollback_unclear", f"{told}; say where to by `chronofact switch --to`", can_be_forced=False)
     if not line.has_line:
         told = f"{who} has no line of its own and goes where all others go, to {line.projection}"
