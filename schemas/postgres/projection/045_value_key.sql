@@ -1,6 +1,6 @@
--- What values share that are one by the projection's rule: by rule 1 their hash, by rule 2 also that of their
--- NFC. It is Unicode 14.0's: with a character that composes or is ordered since later versions only, a value is compared
--- by its bytes (docs/rules.md).
+-- What values share that are one by the rule of the projection: by rule 1 their hash, by rule 2 also that of their NFC.
+-- It is Unicode 14.0's: with a character that composes or is ordered since later versions only, a value is compared by
+-- its bytes (docs/rules.md).
 create function {schema}.value_key(value_json json, value_hash bytea) returns bytea
 language sql stable parallel safe
 return case

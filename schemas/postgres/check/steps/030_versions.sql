@@ -46,22 +46,24 @@ select
     n.valid_from,
     n.valid_to,
     n.value_hash,
-    m.same_hash,
-    ('x' || encode(substr(m.same_hash, 1, 8), 'hex'))::bit(64)::bigint,
+    n.same_hash,
+    ('x' || encode(substr(n.same_hash, 1, 8), 'hex'))::bit(64)::bigint,
     row_number() over (partition by n.fact_no order by n.valid_from asc, n.v desc)
 from (
     select
-        a.*,
-        first.valid_from,
-        first.valid_to,
-        first.value,
-        sha256(convert_to(first.value, 'UTF8')) as value_hash
-    from asserted as a
-    inner join said as first on a.fact_no = first.fact_no and a.seq = first.seq
+        hashed.*,
+        pg_temp.same_hash(hashed.value, hashed.value_hash) as same_hash
+    from (
+        select
+            a.*,
+            first.valid_from,
+            first.valid_to,
+            first.value,
+            sha256(convert_to(first.value, 'UTF8')) as value_hash
+        from asserted as a
+        inner join said as first on a.fact_no = first.fact_no and a.seq = first.seq
+        offset 0
+    ) as hashed
     offset 0
 ) as n
-cross join lateral (
-    select pg_temp.same_hash(n.value, n.value_hash) as same_hash
-    offset 0
-) as m
 left join taken as t on n.fact_no = t.fact_no and n.v = t.v
