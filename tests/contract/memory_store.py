@@ -159,6 +159,9 @@ class MemoryStore:
         self.fault("asked")
         return asks(Transaction(self.database), topic_id, partitions)
 
+    def lines(self) -> Lines:
+        return Lines()
+
     @contextmanager
     def begin(self) -> Iterator[MemoryBatch]:
         self.fault("begin")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import starmap
 from random import Random
@@ -13,11 +13,12 @@ import orjson
 from chronofact.contracts import counting, verifying
 from chronofact.contracts.codec import FactEvent, encode_event
 from chronofact.contracts.payload import happening_of, payload_of
+from chronofact.contracts.projection import Lines
 from chronofact.domain.errors import Rejected
 from chronofact.domain.identity import event_id_of
 from chronofact.postgres import copy
-from chronofact.postgres.projection_store import TABLES
-from chronofact.postgres.raw_values import fact_line, head_line
+from chronofact.postgres.packed import PackedLines, encoded
+from chronofact.postgres.raw_values import head_line
 from chronofact.projecting.cache import Slot
 from chronofact.projecting.draft import Draft, Owned
 from tests.bench.workload import mixed
@@ -95,7 +96,7 @@ def told(said: Said) -> str:
     return f"{event} {parts} {what} {payload_of(what)!r} {counting.versions_named(what)}"
 
 
-def folded(said: list[Said]) -> Iterator[str]:
+def folded(said: list[Said], form: Callable[[], Lines] = PackedLines) -> Iterator[str]:
     """The COPY bytes of batches, as hashes of sorted lines, and what was parked."""
     owned = {partition: Owned(0, 0, partition << 40) for partition in range(PARTITIONS)}
     offsets = dict.fromkeys(owned, 0)
@@ -105,7 +106,7 @@ def folded(said: list[Said]) -> Iterator[str]:
         for one in said[at : at + BATCH]:
             messages.append(Message(one.partition, offsets[one.partition], one.key, one.value, 10**15 + at))
             offsets[one.partition] += 1
-        draft = Draft(owned, {}, PARTITIONS)
+        draft = Draft(owned, {}, PARTITIONS, lines=form)
         draft.read(messages, {partition: own.next_offset for partition, own in owned.items()})
         keys = {message.key for message, _ in draft.readable}
         draft.slots.update((key, slots.pop(key)) for key in keys if key in slots)
@@ -113,11 +114,10 @@ def folded(said: list[Said]) -> Iterator[str]:
         lines = draft.close()
         yield str(lines.parked)
         yield str(sorted(lines.conflicts_gone)) + str(sorted(lines.conflicts_now))
-        tables = [("fact", map(fact_line, lines.facts)), ("head", starmap(head_line, lines.heads))]
-        tables += [(table, starmap(encode, getattr(lines, name))) for table, name, encode in TABLES]
+        tables = [*encoded(lines), ("head", starmap(head_line, lines.heads))]
         tables.append(("conflict", starmap(copy.conflict_line, lines.conflicts_now)))
-        for table, encoded in tables:
-            yield f"{table} {sha256(b''.join(sorted(encoded))).hexdigest()}"
+        for table, found in tables:
+            yield f"{table} {sha256(b''.join(sorted(found))).hexdigest()}"
         draft.settle(offsets)
         slots.update(draft.slots)
 

@@ -130,6 +130,9 @@ class SteppedStore:
         self._process.step("claimed")
         return claim
 
+    def lines(self) -> Lines:
+        return self._inner.lines()
+
     @contextmanager
     def begin(self) -> Iterator[Batch]:
         process = self._process

@@ -220,6 +220,86 @@ class Lines:
     dropped: list[DroppedLine] = field(default_factory=list)
     retried: list[RetriedLine] = field(default_factory=list)
 
+    @property
+    def timeline_count(self) -> int:
+        """Lines of the timeline so far."""
+        return len(self.timeline)
+
+    def add_event(
+        self,
+        fact_no: int,
+        event_seq: int,
+        event_id: bytes,
+        recorded_at: int,
+        event_type: str,
+        version_ids: tuple[bytes, ...],
+        payload: bytes,
+        payload_hash: bytes,
+        kafka_partition: int,
+        kafka_offset: int,
+    ) -> None:
+        """As ``EventLine``."""
+        place = (kafka_partition, kafka_offset)
+        told = (event_id, recorded_at, event_type, version_ids, payload, payload_hash)
+        self.events.append(EventLine(fact_no, event_seq, *told, *place))
+
+    def add_version(
+        self,
+        fact_no: int,
+        version_no: int,
+        version_id: bytes,
+        value: bytes,
+        value_hash: bytes,
+        valid_from: int | None,
+        valid_to: int | None,
+        recorded_at: int,
+        event_seq: int,
+        source_id: str,
+        source_hash: bytes,
+        confidence: float | None,
+        lifecycle: str,
+        supersedes_id: bytes | None,
+        superseded_by_id: bytes | None,
+        merged_into_id: bytes | None,
+    ) -> None:
+        """As ``VersionLine``."""
+        claim = (version_id, value, value_hash, valid_from, valid_to, recorded_at, event_seq, source_id, source_hash)
+        label = (confidence, lifecycle, supersedes_id, superseded_by_id, merged_into_id)
+        self.versions.append(VersionLine(fact_no, version_no, *claim, *label))
+
+    def add_label(
+        self,
+        fact_no: int,
+        version_no: int,
+        event_seq: int,
+        lifecycle: str,
+        supersedes_id: bytes | None,
+        superseded_by_id: bytes | None,
+        merged_into_id: bytes | None,
+        confidence: float | None,
+    ) -> None:
+        """As ``LabelLine``."""
+        label = (lifecycle, supersedes_id, superseded_by_id, merged_into_id, confidence)
+        self.labels.append(LabelLine(fact_no, version_no, event_seq, *label))
+
+    def add_stretch(
+        self,
+        fact_no: int,
+        lane: int,
+        known_from: int,
+        event_seq: int,
+        valid_from: int | None,
+        valid_to: int | None,
+        kind: int,
+        reason: int | None,
+        answer_key: bytes | None,
+        versions: tuple[int, ...] | None,
+        winner: int | None,
+    ) -> None:
+        """As ``TimelineLine``."""
+        answer = (kind, reason, answer_key, versions, winner)
+        self.timeline.append(TimelineLine(fact_no, lane, known_from, event_seq, valid_from, valid_to, *answer))
+
 
 class StoredEvent(NamedTuple):
     """An event as the projection keeps it, to be folded again."""

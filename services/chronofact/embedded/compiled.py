@@ -30,6 +30,7 @@ FURTHER: Final = (
     "contracts/verifying.py",
     "kafka/partitioning.py",
     "postgres/copy.py",
+    "postgres/packed.py",
     "postgres/raw_values.py",
     "projecting/cache.py",
     "projecting/draft.py",

@@ -31,7 +31,21 @@ _array = Struct("!iiiiii").pack  # bytes, dimensions, has nulls, element type, l
 _UUID: Final = _size(16)
 _HASH: Final = _size(32)
 _EMPTY_UUIDS: Final = Struct("!iiii").pack(12, 0, 0, _UUID_OID)
+_ONE_UUID: Final = _array(40, 1, 0, _UUID_OID, 1, 1) + _UUID
+_WORDS_KEPT: Final = 256
+_words: dict[str, bytes] = {}
+"""Texts of a closed set, as spelled: kinds of events, lifecycles."""
+_SIZES: Final = [_size(size) for size in range(2_048)]
+_REASONS: Final = 8
+_ANSWERS: Final = [
+    _int2(2, kind) + (_int2(2, reason) if reason else _NULL) for kind in range(4) for reason in range(_REASONS)
+]
+"""Kind and reason of a stretch, by both."""
+_ALONE: Final = [_array(28, 1, 0, _INT4_OID, 1, 1) + _int4(4, no) + _int4(4, no) for no in range(64)]
+"""One version, which answers too."""
 
+_fact_no_id = Struct("!hiqiii").pack
+_two = Struct("!iqiq").pack
 _fact_seq_event = Struct("!hiqiqi16siq").pack
 _fact_no_seq = Struct("!hiqiiiq").pack
 _fact_event_seq = Struct("!hiqi16siq").pack
@@ -53,14 +67,12 @@ def event_line(
     kafka_offset: int,
 ) -> bytes:
     """A line of ``event``."""
-    kind = event_type.encode()
     return b"".join(
         (
             _fact_seq_event(10, 8, fact_no, 8, event_seq, 16, event_id, 8, recorded_at - _EPOCH),
-            _size(len(kind)),
-            kind,
+            _word(event_type),
             _uuids(version_ids),
-            _size(len(canonical_payload)),
+            _sized(len(canonical_payload)),
             canonical_payload,
             _place(32, payload_hash, 2, kafka_partition, 8, kafka_offset),
         )
@@ -89,22 +101,21 @@ def version_line(
     source = source_id.encode()
     return b"".join(
         (
-            _fact_no_seq(16, 8, fact_no, 4, version_no, 16, 0)[:-8],
+            _fact_no_id(16, 8, fact_no, 4, version_no, 16),
             version_id,
-            _size(len(value_json)),
+            _sized(len(value_json)),
             value_json,
             _HASH,
             value_hash,
             _bound(valid_from),
             _bound(valid_to),
-            _int8(8, recorded_at - _EPOCH),
-            _int8(8, event_seq),
-            _size(len(source)),
+            _two(8, recorded_at - _EPOCH, 8, event_seq),
+            _sized(len(source)),
             source,
             _HASH,
             source_hash,
             _NULL if confidence is None else _float8(8, confidence),
-            _text(lifecycle),
+            _word(lifecycle),
             _id(supersedes_id),
             _id(superseded_by_id),
             _id(merged_into_id),
@@ -126,7 +137,7 @@ def version_label_line(
     return b"".join(
         (
             _fact_no_seq(8, 8, fact_no, 4, version_no, 8, event_seq),
-            _text(lifecycle),
+            _word(lifecycle),
             _id(supersedes_id),
             _id(superseded_by_id),
             _id(merged_into_id),
@@ -256,13 +267,12 @@ def timeline_line(
     return b"".join(
         (
             _timeline(11, 8, fact_no, 4, lane, 8, known_from - _EPOCH, 8, event_seq),
-            _NULL if valid_from is None else _int8(8, valid_from - _EPOCH),
-            _NULL if valid_to is None else _int8(8, valid_to - _EPOCH),
-            _int2(2, kind),
-            _NULL if reason is None else _int2(2, reason),
-            _NULL if answer_key is None else _UUID + answer_key,
-            _NULL if versions is None else _int4s(versions),
-            _NULL if winner is None else _int4(4, winner),
+            _bound(valid_from),
+            _bound(valid_to),
+            _answer(kind, reason),
+            _NULL if answer_key is None else _UUID,
+            answer_key or b"",
+            _behind(versions, winner),
         )
     )
 
@@ -303,6 +313,37 @@ def _bound(instant: int | None) -> bytes:
     return _NULL if instant is None else _int8(8, instant - _EPOCH)
 
 
+def _sized(size: int) -> bytes:
+    return _SIZES[size] if size < len(_SIZES) else _size(size)
+
+
+def _word(value: str) -> bytes:
+    """A text that is one of few."""
+    found = _words.get(value)
+    if found is None:
+        found = _text(value)
+        if len(_words) < _WORDS_KEPT:
+            _words[value] = found
+    return found
+
+
+def _answer(kind: int, reason: int | None) -> bytes:
+    if reason is None:
+        return _ANSWERS[kind * _REASONS] if 0 <= kind < 4 else _int2(2, kind) + _NULL
+    if 0 <= kind < 4 and 0 < reason < _REASONS:
+        return _ANSWERS[kind * _REASONS + reason]
+    return _int2(2, kind) + _int2(2, reason)
+
+
+def _behind(versions: Sequence[int] | None, winner: int | None) -> bytes:
+    """Who is behind an answer, and which of them answers."""
+    if versions is None:
+        return _NULL + (_NULL if winner is None else _int4(4, winner))
+    if winner is not None and len(versions) == 1 and versions[0] == winner and 0 <= winner < len(_ALONE):
+        return _ALONE[winner]
+    return _int4s(versions) + (_NULL if winner is None else _int4(4, winner))
+
+
 def _id(value: bytes | None) -> bytes:
     return _NULL if value is None else _UUID + value
 
@@ -318,6 +359,8 @@ def _uuids(ids: Sequence[bytes]) -> bytes:
     if not ids:
         return _EMPTY_UUIDS
     count = len(ids)
+    if count == 1:
+        return _ONE_UUID + ids[0]
     head = _array(20 + 20 * count, 1, 0, _UUID_OID, count, 1)
     return head + b"".join([_UUID + one for one in ids])
 

@@ -15,8 +15,7 @@ from chronofact.contracts.projection import Lines
 from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
 from chronofact.postgres import copy
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.projection_store import TABLES
-from chronofact.postgres.raw_values import fact_line
+from chronofact.postgres.packed import encoded
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import scripts
 
@@ -71,11 +70,8 @@ class Encoded:
 
     def add(self, lines: Lines) -> None:
         """All of them but what a fact folded at once can't have: no heads, nothing gone, nothing parked."""
-        if lines.facts:
-            self._put("fact", map(fact_line, lines.facts))
-        for table, name, encode in TABLES:
-            if found := getattr(lines, name):
-                self._put(table, starmap(encode, found))
+        for table, found in encoded(lines):
+            self._put(table, found)
         if lines.conflicts_now:
             self._put("conflict", starmap(copy.conflict_line, lines.conflicts_now))
 

@@ -24,8 +24,9 @@ from chronofact.contracts.projection import (
 )
 from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.packed import PackedLines, encoded
 from chronofact.postgres.parking_batch import ParkingBatch, asks
-from chronofact.postgres.raw_values import MicrosLoader, RawLoader, fact_line, head_line
+from chronofact.postgres.raw_values import MicrosLoader, RawLoader, head_line
 from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
@@ -39,18 +40,6 @@ STATEMENT_TIMEOUT_MS: Final = 60_000
 LOCK_TIMEOUT_MS: Final = 10_000
 CLAIM_LOCK_TIMEOUT_MS: Final = 1_000
 """How long a claim lets the owner before finish its batch; then that batch is ended (ADR 24)."""
-
-TABLES: Final = (
-    ("event", "events", copy.event_line),
-    ("version", "versions", copy.version_line),
-    ("version_label", "labels", copy.version_label_line),
-    ("edge", "edges", copy.edge_line),
-    ("ending", "endings", copy.ending_line),
-    ("decision", "decisions", copy.decision_line),
-    ("relation", "relations", copy.relation_line),
-    ("timeline", "timeline", copy.timeline_line),
-)
-"""Append-only tables, each with its list in ``Lines`` and its encoder."""
 
 
 class ProjectionStore:
@@ -126,6 +115,10 @@ class ProjectionStore:
         where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id)}
         with self._transaction() as connection:
             return asks(connection, self._statements["asked"], where, partitions)
+
+    def lines(self) -> Lines:
+        """Spelled for COPY where they are made."""
+        return PackedLines()
 
     @contextmanager
     def begin(self) -> Iterator[ProjectionBatch]:
@@ -246,11 +239,8 @@ class ProjectionBatch:
     def write(self, lines: Lines) -> None:
         """Add all lines, heads and conflicts included."""
         schema, connection = self._projection, self._connection
-        if lines.facts:
-            copy.copy_lines(connection, schema, "fact", map(fact_line, lines.facts))
-        for table, name, encode in TABLES:
-            if found := getattr(lines, name):
-                copy.copy_lines(connection, schema, table, starmap(encode, found))
+        for table, found in encoded(lines):
+            copy.copy_lines(connection, schema, table, found)
         if lines.heads:
             copy.copy_lines(connection, "pg_temp", "head_staged", starmap(head_line, lines.heads))
             connection.execute(self._statements["move_heads"])

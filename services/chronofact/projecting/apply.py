@@ -98,7 +98,7 @@ class Applier:
             before = batch.advance(topic.topic_id, steps)
             refuse_moved(owned, before)
             mine = {step.partition: owned[step.partition] for step in steps}
-            draft = Draft(mine, culprits, topic.partitions, rule=self.cache.rule)
+            draft = Draft(mine, culprits, topic.partitions, rule=self.cache.rule, lines=self._store.lines)
             times.append(self._monotonic())
             draft.read(messages, before)
             times.append(self._monotonic())

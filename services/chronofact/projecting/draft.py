@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -86,7 +86,9 @@ class Draft:
         partitions: int,
         *,
         rule: int = RULE_DEFAULT,
+        lines: Callable[[], Lines] = Lines,
     ) -> None:
+        self._new_lines = lines
         self._rule = rule
         self._owned = owned
         self._culprits = culprits
@@ -100,7 +102,7 @@ class Draft:
         self._dropped: list[DroppedLine] = []
         self._touched: dict[bytes, Slot] = {}
         self._first_sights: FirstSights = {}
-        self._lines = Lines()
+        self._lines = lines()
         self.readable: list[tuple[Message, FactEvent]] = []
         self.slots: dict[bytes, Slot] = {}
         self.result = Applied()
@@ -287,7 +289,7 @@ class Draft:
 
     def close(self) -> Lines:
         """All lines so far, heads in the order of their numbers, to be written at once; more may follow."""
-        lines, self._lines = self._lines, Lines()
+        lines, self._lines = self._lines, self._new_lines()
         for slot in self._touched.values():
             add_outcome(lines, slot, self._first_sights)
             slot.is_stored = True
@@ -296,7 +298,7 @@ class Draft:
         if self._first_sights:
             raise Corruption(f"{len(self._first_sights)} new versions were left without a label by the fold")
         lines.heads.sort()
-        self.result.timeline_lines += len(lines.timeline)
+        self.result.timeline_lines += lines.timeline_count
         return lines
 
     def own_slots(self) -> Iterable[Slot]:

@@ -11,14 +11,10 @@ from chronofact.contracts.projection import (
     DecisionLine,
     EdgeLine,
     EndingLine,
-    EventLine,
     FactLine,
     Head,
-    LabelLine,
     Lines,
     RelationLine,
-    TimelineLine,
-    VersionLine,
 )
 from chronofact.domain.events import (
     ConflictResolved,
@@ -40,35 +36,31 @@ FirstSights = dict[tuple[int, int], tuple[FactAsserted, Change]]
 def add_event(lines: Lines, slot: Slot, message: Message, event: FactEvent, what: Happening, change: Change) -> None:
     """The event itself and what it painted."""
     fact_no, event_seq = slot.fact_no, change.event_seq
-    lines.events.append(
-        EventLine(
-            fact_no,
-            event_seq,
-            event.event_id,
-            change.recorded_at,
-            event.kind,
-            versions_named(what),
-            event.payload,
-            sha256(event.payload).digest(),
-            message.partition,
-            message.offset,
-        )
+    lines.add_event(
+        fact_no,
+        event_seq,
+        event.event_id,
+        change.recorded_at,
+        event.kind,
+        versions_named(what),
+        event.payload,
+        sha256(event.payload).digest(),
+        message.partition,
+        message.offset,
     )
     for p in change.paintings:
-        lines.timeline.append(
-            TimelineLine(
-                fact_no,
-                p.lane,
-                change.recorded_at,
-                event_seq,
-                p.valid_from,
-                p.valid_to,
-                p.kind,
-                p.reason,
-                p.answer_key,
-                p.versions,
-                p.winner,
-            )
+        lines.add_stretch(
+            fact_no,
+            p.lane,
+            change.recorded_at,
+            event_seq,
+            p.valid_from,
+            p.valid_to,
+            p.kind,
+            p.reason,
+            p.answer_key,
+            p.versions,
+            p.winner,
         )
 
 
@@ -125,9 +117,9 @@ def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:
     for version_no, label in outcome.labels:
         seen = first_sights.pop((fact_no, version_no), None)
         if seen is None:
-            lines.labels.append(_label_line(fact_no, version_no, event_seq, label))
+            _add_label(lines, fact_no, version_no, event_seq, label)
         else:
-            lines.versions.append(_version_line(fact_no, version_no, *seen, label))
+            _add_version(lines, fact_no, version_no, seen[0], seen[1], label)
     lines.conflicts_gone.extend((fact_no, left, right) for left, right in outcome.conflicts_gone)
     lines.conflicts_now.extend(
         ConflictLine(fact_no, left, right, relation, *history.conflict_since(left, right))
@@ -155,8 +147,8 @@ def _fact_line(slot: Slot, head: Head) -> FactLine:
     return FactLine(slot.fact_no, slot.fact_id, *slot.parts, head)
 
 
-def _version_line(fact_no: int, version_no: int, what: FactAsserted, change: Change, label: Label) -> VersionLine:
-    return VersionLine(
+def _add_version(lines: Lines, fact_no: int, version_no: int, what: FactAsserted, change: Change, label: Label) -> None:
+    lines.add_version(
         fact_no,
         version_no,
         what.version_id,
@@ -176,8 +168,8 @@ def _version_line(fact_no: int, version_no: int, what: FactAsserted, change: Cha
     )
 
 
-def _label_line(fact_no: int, version_no: int, event_seq: int, label: Label) -> LabelLine:
-    return LabelLine(
+def _add_label(lines: Lines, fact_no: int, version_no: int, event_seq: int, label: Label) -> None:
+    lines.add_label(
         fact_no,
         version_no,
         event_seq,

@@ -116,6 +116,10 @@ class Store(Protocol):
         """
         ...
 
+    def lines(self) -> Lines:
+        """A batch's lines in the making, in the form in which they cost this store least."""
+        ...
+
     def begin(self) -> AbstractContextManager[Batch]:
         """Start a batch."""
         ...

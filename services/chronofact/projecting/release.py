@@ -131,7 +131,7 @@ class Releaser:
         trouble.under_way = ()
         topic = self._topic()
         mine = {step.partition: owned[step.partition]}
-        draft = Draft(mine, trouble.culprits, topic.partitions, rule=self._cache.rule)
+        draft = Draft(mine, trouble.culprits, topic.partitions, rule=self._cache.rule, lines=self._store.lines)
         with self._store.begin() as batch:
             before = batch.advance(topic.topic_id, [step])
             refuse_moved(owned, before)

@@ -17,7 +17,7 @@ TELLING: Final = frozenset({"explain", "explained", "ignored", "inert", "moment"
 CONTRACTS: Final = (
     "codec", "counting", "fact_keys", "meant", "payload", "projection", "scope_kinds", "verifying",
 )  # fmt: skip
-FURTHER: Final = ("kafka/partitioning.py", "postgres/copy.py", "postgres/raw_values.py")
+FURTHER: Final = ("kafka/partitioning.py", "postgres/copy.py", "postgres/packed.py", "postgres/raw_values.py")
 
 
 @cache
