@@ -105,8 +105,8 @@ def _tell(store: VerificationStore, outcome: Verified, sides: tuple[str, str], s
         return
     if samples:
         _show(store, outcome, sides, samples)
-    told = ", ".join(f"{table} of {counted(count, 'fact')}" for table, count in outcome.by_aspect.most_common())
-    print(f"{counted(outcome.differences, 'fact differs', 'facts differ')}: {told}")
+    told = ", ".join(f"{table} {count:,}" for table, count in outcome.by_aspect.most_common())
+    print(f"{counted(outcome.differences, 'difference')}; of those looked at, by table: {told}")
 
 
 def _show(store: VerificationStore, outcome: Verified, sides: tuple[str, str], samples: int) -> None:

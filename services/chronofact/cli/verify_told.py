@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -16,6 +16,9 @@ from chronofact.cli.render import unbroken
 
 if TYPE_CHECKING:
     from chronofact.contracts.verification import Difference
+
+LINES_MAX: Final = 3
+"""Lines of one table and fact that a terminal shows of each side."""
 
 
 def differences_told(differences: Sequence[Difference], sides: tuple[str, str], *, facts_max: int) -> RenderableType:
@@ -43,13 +46,14 @@ def _table(differences: Sequence[Difference], sides: tuple[str, str]) -> Table:
     for name in ("table", f"only in {sides[0]}", f"only in {sides[1]}"):
         table.add_column(name, overflow="fold")
     for one in differences:
-        pairs = list(zip_longest(map(json.loads, one.left_said), map(json.loads, one.right_said)))
+        shown = (one.left_said[:LINES_MAX], one.right_said[:LINES_MAX])
+        pairs = list(zip_longest(*(map(json.loads, side) for side in shown)))
         for place, (left, right) in enumerate(pairs):
             cells = (one.aspect if place == 0 else "", *_apart(left, right))
             table.add_row(*map(Text, cells))
         if not pairs:
             table.add_row(one.aspect, Text("the same lines to read, other bytes"), "")
-        more = (one.left_lines - len(one.left_said), one.right_lines - len(one.right_said))
+        more = (one.left_lines - len(shown[0]), one.right_lines - len(shown[1]))
         if any(more):
             table.add_row("", *(Text(f"and {count:,} more lines" if count else "") for count in more))
     return table
