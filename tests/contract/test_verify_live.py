@@ -12,6 +12,7 @@ import pytest
 
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.postgres.verification_store import VerificationStore
+from chronofact.postgres.verify_hold import Holds as StoredHolds
 from chronofact.postgres.verify_snapshot import Snapshots
 from chronofact.projecting.apply import Applier
 from chronofact.projecting.draft import Owned, Topic
@@ -187,3 +188,20 @@ def test_strangers_are_refused_by_name(database: str) -> None:
             verifier(database, none).verify("p1", other)
         assert refused.value.code == code
     assert verifier(database, none).verify("p1", "p3", aspects="said").identical
+
+
+def test_a_hold_ends_by_itself_or_when_it_is_let_go(database: str) -> None:
+    topic = MemoryTopic()
+    topic.append(mixed(5, 20), appended_at=BASE)
+    fill(database, "p1", topic, whole_partitions(topic))
+    holds = StoredHolds(database)
+    holds.hold("p1", {0: 7}, for_s=10)
+    held = (
+        "select partition, stop_at, stop_until - clock_timestamp() from chronofact.checkpoint where stop_at is not null"
+    )
+    with psycopg.connect(database, autocommit=True) as connection:
+        found = {partition: stop_at for partition, stop_at, _ in connection.execute(held)}
+        assert found == {partition: 7 * (partition == 0) for partition in topic.partitions}
+        assert all(9 < left.total_seconds() <= 10 for _, _, left in connection.execute(held))
+        holds.let_go("p1")
+        assert connection.execute(held).fetchall() == []
