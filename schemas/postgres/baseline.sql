@@ -6,6 +6,9 @@ create table chronofact.projection (
     rule smallint not null, -- rule version of the fold
     state text not null,
     fingerprint text, -- of the fold that fills it
+    live_since timestamptz, -- the first switch to it, or its making as the first
+    left_at timestamptz, -- the last route left it; the rollback window counts from here
+    retired_at timestamptz,
     constraint projection_pkey primary key (name),
     constraint projection_name_is_a_schema check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
     constraint projection_state_is_known check (
@@ -19,9 +22,12 @@ create table chronofact.checkpoint (
     partition smallint not null,
     next_offset bigint not null,
     epoch bigint not null, -- of the owner; a batch of another epoch changes nothing
+    stop_at bigint, -- no message at or behind it is applied
+    stop_until timestamptz, -- for so long; a hold that nobody renews is over by itself
     constraint checkpoint_pkey primary key (projection, topic_id, partition),
     constraint checkpoint_of_projection foreign key (projection) references chronofact.projection (name),
-    constraint checkpoint_counts_from_zero check (next_offset >= 0 and epoch >= 0 and partition >= 0)
+    constraint checkpoint_counts_from_zero check (next_offset >= 0 and epoch >= 0 and partition >= 0),
+    constraint checkpoint_hold_ends check ((stop_at is null) = (stop_until is null))
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 create table chronofact.tenant_route (

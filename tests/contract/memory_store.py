@@ -18,9 +18,10 @@ from chronofact.contracts.projection import (
     Step,
     StoredEvent,
     StoredFact,
+    beyond,
 )
 from chronofact.domain.rules import RULE_DEFAULT
-from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
+from chronofact.runtime.failures import ConstraintBroken, Fenced, Held, Transient, Unfit
 from tests.contract.memory_parking import Spot, ask, asks, counted, message_of, parked_in, write_parking
 from tests.contract.memory_transactions import Database, Transaction
 
@@ -74,6 +75,8 @@ class MemoryStore:
         self.ended_holder: Callable[[], None] = lambda: None
         self.left: Callable[[MemoryBatch], None] = lambda batch: batch.transaction.rollback()
         """What becomes of a transaction whose block an exception left."""
+        self.stop_at: dict[int, int] = {}
+        """Where partitions are held."""
         self.dropped_elsewhere: dict[Spot, bytes] = {}
         """What other projections of the topic have dropped, with the keys of the messages."""
 
@@ -157,7 +160,8 @@ class MemoryStore:
 
     def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
         self.fault("asked")
-        return asks(Transaction(self.database), topic_id, partitions)
+        free = [partition for partition in partitions if partition not in self.stop_at]
+        return asks(Transaction(self.database), topic_id, free)
 
     def lines(self) -> Lines:
         return Lines()
@@ -200,6 +204,8 @@ class MemoryBatch:
         lost = [step.partition for step in steps if step.partition not in before]
         if lost:
             raise Fenced(lost)
+        if passed := beyond(steps, before, self._store.stop_at):
+            raise Held(passed)
         return before
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:

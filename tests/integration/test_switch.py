@@ -19,7 +19,7 @@ from chronofact.postgres.projections import create_projection, drop_projection, 
 from chronofact.postgres.session import connect
 from tests.integration.reading import World, world_on
 from tests.integration.saying import Fact
-from tests.integration.two_sides import Side, asked, rollback, routes, side_of, state_of, switch, with_feeding
+from tests.integration.two_sides import Side, asked, rollback, routes, side_of, state_of, switch
 
 OTHER, THIRD = UUID(int=7), UUID(int=8)
 REBUILT = """
@@ -178,7 +178,6 @@ async def test_many_at_once_are_changed_one_after_the_other(database: str) -> No
 
 
 def test_a_projection_that_is_not_there_is_unknown(database: str) -> None:
-    with_feeding(database)
     assert refused(database, "p9", OTHER) == ["projection_unknown"]
     with pytest.raises(RouteRefused):
         switch(database, "p9", OTHER, force="nothing helps")
@@ -246,7 +245,6 @@ def test_what_lags_is_refused_by_how_much(database: str, world: World, p2: Side)
 
 @pytest.mark.usefixtures("world")
 def test_what_nobody_feeds_is_refused(database: str) -> None:
-    with_feeding(database)
     with connect(database, "test", autocommit=True) as connection:
         create_projection(connection, "p2", rule=1, state="ready")
         publish(connection)

@@ -42,7 +42,6 @@ def side_of(
     database: str, topic: MemoryTopic, name: str = "p2", *, rule: int = 1, state: str = "ready"
 ) -> Iterator[Side]:
     """Makes a projection, and feeds it once."""
-    with_feeding(database)
     with connect(database, "test", autocommit=True) as connection:
         create_projection(connection, name, rule=rule, state=state)
         publish(connection)
@@ -84,13 +83,3 @@ def state_of(database: str, name: str) -> tuple[str, bool, bool]:
     statement = "select state, live_since is not null, left_at is not null from chronofact.projection where name = %s"
     ((state, was_live, was_left),) = asked(database, statement, (name,))
     return state, was_live, was_left
-
-
-def with_feeding(database: str) -> None:
-    """What migration 007 adds; nothing where it is there."""
-    for table, columns in (
-        ("projection", ("live_since timestamptz", "left_at timestamptz")),
-        ("checkpoint", ("stop_at bigint", "stop_until timestamptz")),
-    ):
-        added = ", ".join(f"add column if not exists {one}" for one in columns)
-        asked(database, f"alter table chronofact.{table} {added}")

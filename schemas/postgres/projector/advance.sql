@@ -2,7 +2,8 @@
 with locked as (
     select
         c.partition,
-        c.next_offset
+        c.next_offset,
+        case when c.stop_until > clock_timestamp() then c.stop_at end as stop_at
     from chronofact.checkpoint as c
     where c.projection = %(projection)s and c.topic_id = %(topic_id)s and c.partition = any(%(partitions)s::smallint[])
     order by c.partition
@@ -19,4 +20,4 @@ from locked as l,
 where
     c.projection = %(projection)s and c.topic_id = %(topic_id)s
     and c.partition = l.partition and c.partition = step.partition and c.epoch = step.epoch
-returning c.partition, l.next_offset
+returning c.partition, l.next_offset, l.stop_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -367,3 +367,12 @@ class Step(NamedTuple):
     partition: int
     epoch: int
     next_offset: int
+
+
+def beyond(steps: Iterable[Step], before: Mapping[int, int], stop_at: Mapping[int, int]) -> dict[int, int]:
+    """Those holds that some step would pass; one that does not move the checkpoint passes none."""
+    return {
+        step.partition: stop_at[step.partition]
+        for step in steps
+        if step.partition in stop_at and step.next_offset > max(stop_at[step.partition], before[step.partition])
+    }

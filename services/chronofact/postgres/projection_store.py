@@ -21,6 +21,7 @@ from chronofact.contracts.projection import (
     Step,
     StoredEvent,
     StoredFact,
+    beyond,
 )
 from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
@@ -31,7 +32,7 @@ from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters
 from chronofact.postgres.template import scripts
-from chronofact.runtime.failures import ConstraintBroken, Fenced, Transient, Unfit
+from chronofact.runtime.failures import ConstraintBroken, Fenced, Held, Transient, Unfit
 from chronofact.runtime.fingerprint import fold_fingerprint
 
 PARTITION_SHIFT: Final = 40
@@ -204,6 +205,7 @@ class ProjectionBatch:
 
         Raises:
             Fenced: an epoch is not ours any more.
+            Held: the batch goes beyond where a partition has to stop.
         """
         where = {"projection": self._projection, "topic_id": UUID(bytes=topic_id)}
         self._parking = ParkingBatch(self._connection, self._statements, where)
@@ -213,10 +215,14 @@ class ProjectionBatch:
             "epochs": [step.epoch for step in steps],
             "next_offsets": [step.next_offset for step in steps],
         }
-        before = dict(self._connection.execute(self._statements["advance"], parameters).fetchall())
+        found = self._connection.execute(self._statements["advance"], parameters).fetchall()
+        before = {partition: next_offset for partition, next_offset, _ in found}
         lost = [step.partition for step in steps if step.partition not in before]
         if lost:
             raise Fenced(lost)
+        stop_at = {partition: offset for partition, _, offset in found if offset is not None}
+        if passed := beyond(steps, before, stop_at):
+            raise Held(passed)
         return before
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:

@@ -79,6 +79,7 @@ class Batch(Protocol):
 
         Raises:
             Fenced: an epoch is not ours any more.
+            Held: the batch goes beyond where a partition has to stop.
         """
         ...
 

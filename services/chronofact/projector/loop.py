@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,7 +12,7 @@ from chronofact.projecting.draft import Owned, Topic
 from chronofact.projecting.parking import ParkingLimits, ParkingMeter
 from chronofact.projecting.ports import Applied, Message, Store
 from chronofact.projector.ports import Assignment, Log, Observer, TopicLook
-from chronofact.runtime.failures import Fenced, Transient, Unfit
+from chronofact.runtime.failures import Fenced, Held, Transient, Unfit
 
 NO_GENERATION: Final = -1
 LOOKS_MAX: Final = 4
@@ -31,6 +31,7 @@ class Limits:
     commit_every_s: float = 1.0
     look_every_s: float = 10.0
     release_every_s: float = 1.0
+    held_look_s: float = 0.2
     parking: ParkingLimits = field(default_factory=ParkingLimits)
     cache_bytes_max: int = 144 * 2**20
 
@@ -74,6 +75,8 @@ class Projector:
         self._commit_at = 0.0
         self._release_at = 0.0
         self._holes: dict[tuple[int, int], int] = {}
+        self._held: dict[int, float] = {}
+        """Partitions that somebody holds, and when to try them again."""
         self._newest_appended_at = 0
 
     def step(self) -> Applied | None:
@@ -108,6 +111,7 @@ class Projector:
             return None
         if now >= self._look_at:
             self._look()
+        self._try_held(now)
         done = self._apply(self._wanted(messages))
         if now >= self._release_at:
             self._release_at = now + self.limits.release_every_s
@@ -118,10 +122,30 @@ class Projector:
     def _apply(self, work: Sequence[Message]) -> Applied | None:
         if not work:
             return None
-        applied = self.applier.apply(self.owned, work)
+        try:
+            applied = self.applier.apply(self.owned, work)
+        except Held as held:
+            return self._apply(self._up_to(held.stop_at, work))
         self._newest_appended_at = applied.newest_appended_at
         self._observer.applied(applied)
         return applied
+
+    def _up_to(self, stop_at: Mapping[int, int], work: Sequence[Message]) -> Sequence[Message]:
+        """What may still be applied; held partitions are silent until they are tried again."""
+        until = self._monotonic() + self.limits.held_look_s
+        self._held.update(dict.fromkeys(stop_at, until))
+        self._start()
+        return [one for one in work if one.partition not in stop_at or one.offset < stop_at[one.partition]]
+
+    def _try_held(self, now: float) -> None:
+        if self._held and (due := [partition for partition, at in self._held.items() if now >= at]):
+            for partition in due:
+                del self._held[partition]
+            self._start()
+
+    def _start(self) -> None:
+        """Have what is owned and not held delivered from its checkpoint on."""
+        self._log.start({one: own.next_offset for one, own in self.owned.items() if one not in self._held})
 
     def _release(self, done: Applied | None) -> Applied | None:
         """Try again what somebody asks for."""
@@ -176,7 +200,7 @@ class Projector:
             )
             self._remembered[partition] = claimed[partition]
         self.owned = claimed
-        self._log.start({partition: own.next_offset for partition, own in claimed.items()})
+        self._start()
         self._pause_s = 0.0
         self._release_at = 0.0
         self._is_ready = True
@@ -221,7 +245,7 @@ class Projector:
     def _read_again(self, partition: int, wanted: int, found: int) -> Sequence[Message]:
         """Offsets are missing: believe it (a transaction's marker leaves one) only when the same one follows twice."""
         self._holes[partition, wanted] = found
-        self._log.start({one: own.next_offset for one, own in self.owned.items()})
+        self._start()
         return ()
 
     def _hint(self, now: float) -> None:
@@ -229,7 +253,11 @@ class Projector:
             self._commit_at = now + self.limits.commit_every_s
             self._log.commit({partition: own.next_offset for partition, own in self.owned.items()})
             ends = self._log.ends()
-            lag = {partition: max(0, ends.get(partition, 0) - own.next_offset) for partition, own in self.owned.items()}
+            lag = {
+                partition: max(0, ends.get(partition, 0) - own.next_offset)
+                for partition, own in self.owned.items()
+                if partition not in self._held
+            }
             self._observer.lag(lag, newest_appended_at=self._newest_appended_at)
             owned = self.owned.values()
             self._observer.parking(messages=sum(own.parked for own in owned), facts=sum(len(own.held) for own in owned))
@@ -251,6 +279,7 @@ class Projector:
         self.owned = {}
         self._is_ready = False
         self._holes.clear()
+        self._held.clear()
         self._log.start({})
 
     def _forget(self, partition: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class Transient(Exception):
@@ -36,6 +36,14 @@ class Fenced(Exception):
     def __init__(self, partitions: Sequence[int]) -> None:
         super().__init__(f"partitions {sorted(partitions)} have another owner")
         self.partitions = tuple(partitions)
+
+
+class Held(Exception):
+    """Somebody holds these partitions at an offset, to compare what is applied: nothing of the batch was written."""
+
+    def __init__(self, stop_at: Mapping[int, int]) -> None:
+        super().__init__(f"held: {dict(stop_at)}")
+        self.stop_at = dict(stop_at)
 
 
 class Corruption(Exception):
