@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -60,11 +59,15 @@ def worker_pids() -> list[int]:
     return found
 
 
-def kill_one(number: int, timeout_s: float = 30) -> None:
-    """SIGKILL to one of the workers, once there are any."""
-    deadline = time.monotonic() + timeout_s
-    while not (pids := worker_pids()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    with suppress(ProcessLookupError):
-        os.kill(pids[number % len(pids)], signal.SIGKILL)
+def keep_killing(stop: threading.Event, pauses_s: Iterable[float]) -> int:
+    """SIGKILL to one of the workers after each pause, until the load is over; how many."""
+    kills = 0
+    for pause_s in pauses_s:
+        if stop.wait(pause_s):
+            break
+        pids = worker_pids()
+        if pids:
+            with suppress(ProcessLookupError):
+                os.kill(pids[kills % len(pids)], signal.SIGKILL)
+                kills += 1
+    return kills

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ from chronofact.postgres.migrate import migrate
 from tests.integration.comparing import assert_alike, told
 from tests.integration.nasty import Nasty
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
-from tests.integration.rebuilding import kill_one, loaded, rebuilt, settings_for, taken
+from tests.integration.rebuilding import keep_killing, loaded, rebuilt, settings_for, taken
 
 EASY = {"parked_share_max": 1.0, "parked_row_max": 1_000_000}
 
@@ -66,17 +67,12 @@ def test_it_goes_on_after_any_kill(kafka: str, topic_name: str, database: str, n
     settings = settings_for(kafka, topic_name, database, **EASY, **small)
     stop = threading.Event()
 
-    def kill() -> None:
-        for number in range(12):
-            kill_one(number)
-            stop.wait(0.7 + number / 10)
-            if stop.is_set():
-                return
-
-    killing = threading.Thread(target=kill)
-    with taken(database) as rebuild:
-        killing.start()
-        loaded(settings, rebuild)
-        stop.set()
-    killing.join()
+    pauses_s = [0.7 + number / 10 for number in range(12)]
+    with ThreadPoolExecutor(1) as pool, taken(database) as rebuild:
+        killing = pool.submit(keep_killing, stop, pauses_s)
+        try:
+            loaded(settings, rebuild)
+        finally:
+            stop.set()
+    assert killing.result() >= 2
     assert_alike(told(database, "p1"), told(database, "p2"))
