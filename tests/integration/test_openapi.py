@@ -16,6 +16,7 @@ import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
+from pydantic import SecretStr
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -108,7 +109,8 @@ def reconciler_on(database: str) -> Making:
         checks, health, metrics = CheckStore(database), Health(), Metrics("reconciler")
         checker = Checker(checks, no_log, workers=1)
         reconciler = Reconciler(checks, lambda: checker, metrics)
-        yield build_app(Settings(auth="off"), reconciler, OpenCredentials(), health=health, metrics=metrics)
+        settings = Settings(auth="off", postgres=SecretStr(database))
+        yield build_app(settings, reconciler, OpenCredentials(), health=health, metrics=metrics)
         await reconciler.stop()
 
     return made

@@ -42,6 +42,7 @@ class Stack:
         self.writer = writer.http
         self.reconciler = httpx.Client(base_url=f"http://127.0.0.1:{reconciler.port}", timeout=30)
         self.database = database
+        self.feeding: tuple[ProjectorProcess, ...] = ()
 
     def say(self, *commands: dict[str, Any]) -> None:
         answer = self.writer.post("/v1/events", json=list(commands))
@@ -70,7 +71,8 @@ class Stack:
     def await_shadow(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         deadline = time.monotonic() + WAIT_S
         while not is_so(found := self.shadow(samples=100)):
-            assert time.monotonic() < deadline, json.dumps(found)
+            told = [(one.process.poll(), one.logged[-5:]) for one in self.feeding]
+            assert time.monotonic() < deadline, json.dumps([found, told], default=str)
             time.sleep(0.1)
         return found
 
@@ -93,6 +95,7 @@ def running(kafka: str, topic: str, database: str, *, old_rule: int, new_rule: i
         for projector in (old, new):
             projector.await_readyz()
         stack = Stack(writer, reconciler, database)
+        stack.feeding = (old, new)
         with stack.reconciler:
             yield stack
 
