@@ -9,6 +9,7 @@ create table chronofact.projection (
     live_since timestamptz, -- the first switch to it, or its making as the first
     left_at timestamptz, -- the last route left it; the rollback window counts from here
     retired_at timestamptz,
+    retired_why text, -- where it was let go within the rollback window
     constraint projection_pkey primary key (name),
     constraint projection_name_is_a_schema check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
     constraint projection_state_is_known check (

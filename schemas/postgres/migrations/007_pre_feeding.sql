@@ -2,7 +2,8 @@
 alter table chronofact.projection
 add column live_since timestamptz, -- the first switch to it, or its making as the first
 add column left_at timestamptz, -- the last route left it; the rollback window counts from here
-add column retired_at timestamptz;
+add column retired_at timestamptz,
+add column retired_why text; -- where it was let go within the rollback window
 
 alter table chronofact.checkpoint
 add column stop_at bigint, -- no message at or behind it is applied

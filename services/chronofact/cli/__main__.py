@@ -15,6 +15,7 @@ from chronofact.cli import (
     importer,
     parked,
     reads,
+    retire,
     revoke,
     services,
     shadow,
@@ -68,6 +69,7 @@ for module in (
     verify,
     shadow,
     switch,
+    retire,
     services,
     doctor,
 ):

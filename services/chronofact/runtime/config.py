@@ -108,11 +108,15 @@ class Settings(BaseSettings):
         16 * 2**20, description="Messages that a worker of a rebuild folds in one transaction, in bytes."
     )
     rebuild_memory_bytes: Count = Field(
-        128 * 2**20, description="Messages of one partition that a worker of a rebuild holds in memory before it spills."
+        128 * 2**20,
+        description="Messages of one partition that a worker of a rebuild holds in memory before it spills.",
     )
 
     switch_lag_events_max: Annotated[int, Field(ge=0)] = Field(
         1_000, description="Events that a projection may lack which tenants are switched or rolled back to."
+    )
+    rollback_window_s: Count = Field(
+        7 * 86_400, description="How long after its last route left a projection is kept fed, to be rolled back to."
     )
 
     tail_scan_messages_max: Count = Field(
