@@ -53,9 +53,7 @@ def verify(
 ) -> None:
     """Hold two projections of one topic against each other, fact by fact and line by line.
 
-    Both are looked at at the same offsets of the topic, while they go on being fed: one that no tenant reads waits there
-    for the other, for a moment. Every line of every table is hashed on both sides; a fact of which anything differs is
-    named, with the lines that only one side has. Nothing is repaired.
+    Both are looked at at the same offsets of the topic, while they go on being fed: one that no tenant reads waits there for the other, for a moment. Every line of every table is hashed on both sides; a fact of which anything differs is named, with the lines that only one side has. Nothing is repaired.
     """
     from chronofact.contracts.verification import VerificationRunning
     from chronofact.postgres.verification_store import VerificationStore
