@@ -4,10 +4,10 @@ select
         select from chronofact.rebuild_part as p
         where p.rebuild_id = %(rebuild_id)s
     ) as is_mine,
-    exists(
+    exists (
         select from chronofact.projection as p
         where p.name = %(projection)s and p.state in ('ready', 'live', 'retired')
-    ) or exists(
+    ) or exists (
         select from chronofact.tenant_route as t
         where t.projection = %(projection)s
     ) as is_serving
