@@ -14,11 +14,11 @@ from chronofact.runtime.metrics import Metrics
 @pytest.fixture
 def telling() -> tuple[Telling, Metrics]:
     metrics = Metrics("projector")
-    return Telling(Health(PART), metrics, wall_s=lambda: 0.0), metrics
+    return Telling(Health(PART), metrics, "p1", wall_s=lambda: 0.0), metrics
 
 
 def sample(metrics: Metrics, name: str) -> float | None:
-    return metrics.registry.get_sample_value(f"chronofact_projector_{name}")
+    return metrics.registry.get_sample_value(f"chronofact_projector_{name}", {"projection": "p1"})
 
 
 def test_parked_messages_held_facts_releases_and_drops_are_counted(telling: tuple[Telling, Metrics]) -> None:

@@ -209,8 +209,8 @@ def _service(name: str, address: str | None) -> Check:
 
 
 def _lag_s(metrics: str) -> float:
-    found = re.search(r"^chronofact_projector_lag_seconds(?:\{[^}]*\})? (\S+)$", metrics, re.MULTILINE)
-    return 0 if found is None else float(found[1])
+    found = re.findall(r"^chronofact_projector_lag_seconds(?:\{[^}]*\})? (\S+)$", metrics, re.MULTILINE)
+    return max(map(float, found), default=0)
 
 
 def _told(check: Check) -> dict[str, str | bool | None]:

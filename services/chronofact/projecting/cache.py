@@ -67,6 +67,10 @@ class FactCache:
         self._slots: OrderedDict[bytes, Slot] = OrderedDict()
         self.weight = 0
 
+    def limit(self, bytes_max: int) -> None:
+        """So much from the next batch on."""
+        self._bytes_max = bytes_max
+
     def __len__(self) -> int:
         return len(self._slots)
 

@@ -13,21 +13,24 @@ import structlog
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin
 from chronofact.kafka.consumer import LogConsumer
+from chronofact.postgres.feeding import Roster
 from chronofact.postgres.projection_store import ProjectionStore
-from chronofact.projecting.parking import ParkingLimit, ParkingLimits
+from chronofact.projecting.parking import ParkingLimits
+from chronofact.projector.feeding import LOOK_S, PART, Feed, Feeder
 from chronofact.projector.log import KafkaLog
 from chronofact.projector.loop import Limits, Projector
 from chronofact.projector.serving import HealthServer
 from chronofact.projector.stall import Stall
-from chronofact.projector.telling import PART, Telling
+from chronofact.projector.telling import Telling
 from chronofact.runtime.config import Settings, settings_or_exit
-from chronofact.runtime.failures import Corruption
 from chronofact.runtime.health import Health
 from chronofact.runtime.lifecycle import stop_on_signals
 from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import CannotListen, listening_or_exit
 
+CACHE_BYTES_MAX = 144 * 2**20
+"""Of all histories in memory, whatever projection they are of."""
 GC_THRESHOLDS = (100_000, 10, 10_000)
 """Histories live long and leave without a collection (FactCache): looking through them all would only cost time."""
 
@@ -46,31 +49,46 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
     log = structlog.get_logger()
     health = Health(PART)
     metrics = Metrics("projector")
+    roster = Roster(settings.postgres.get_secret_value())
+    feeder = Feeder(
+        roster,
+        lambda projection: _feed(settings, projection, health, metrics),
+        health,
+        only=frozenset(filter(None, settings.feeds.split(","))),
+        cache_bytes_max=CACHE_BYTES_MAX,
+    )
     with HealthServer(health, metrics, host=settings.projector_host, port=settings.projector_port) as server:
-        store = ProjectionStore(settings.postgres.get_secret_value(), settings.projection, name=settings.projector_name)
-        projector = _compose(settings, store, Telling(health, metrics, wall_s=time.time))
-        stall = Stall(health, monotonic=time.monotonic, cut=store.cut)
-        server.watch(stall.look)
+        server.watch(feeder.look_at_stalls)
         try:
             while not stopping.is_set():
-                stall.turned()
-                projector.step()
+                if not feeder.look():
+                    return 1
                 server.check()
-        except (ParkingLimit, Corruption) as fault:
-            log.critical("failed", code=type(fault).__name__, message=str(fault))
-            return 1
+                stopping.wait(LOOK_S)
         except CannotListen:
             raise
         except Exception as fault:  # noqa: BLE001 - a process's entry: whatever it is, it ends here and loudly
             log.critical("failed", code="fault", message=place_of(fault))
             return 1
         finally:
-            projector.close()
+            feeder.close()
+            roster.close()
     log.info("stopped")
     return 0
 
 
-def _compose(settings: Settings, store: ProjectionStore, telling: Telling) -> Projector:
+def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics) -> Feed:
+    store = ProjectionStore(settings.postgres.get_secret_value(), projection, name=settings.projector_name)
+    telling = Telling(health, metrics, projection, wall_s=time.time)
+    return Feed(
+        projection,
+        lambda: _compose(settings, projection, store, telling),
+        telling,
+        lambda: Stall(health, monotonic=time.monotonic, cut=store.cut, part=f"loop {projection}"),
+    )
+
+
+def _compose(settings: Settings, projection: str, store: ProjectionStore, telling: Telling) -> Projector:
     topic = facts_topic(settings.facts_topic)
 
     def consumer() -> LogConsumer:
@@ -78,7 +96,7 @@ def _compose(settings: Settings, store: ProjectionStore, telling: Telling) -> Pr
             settings.kafka,
             topic.name,
             # the topic too: in one cluster there may be several, each with a p1 and members of the same names
-            group=f"chronofact.projector.{topic.name}.{settings.projection}",
+            group=f"chronofact.projector.{topic.name}.{projection}",
             member=settings.projector_name,
             options=settings.kafka_options,
         )

@@ -16,8 +16,11 @@ CUT_S: Final = 75.0
 class Stall:
     """``turned`` is the loop's to call, ``look`` is called once a second by another thread."""
 
-    def __init__(self, health: Health, *, monotonic: Callable[[], float], cut: Callable[[], None]) -> None:
+    def __init__(
+        self, health: Health, *, monotonic: Callable[[], float], cut: Callable[[], None], part: str = PART
+    ) -> None:
         self._health = health
+        self._part = part
         self._monotonic = monotonic
         self._cut = cut
         self._turned_at = monotonic()
@@ -30,9 +33,13 @@ class Stall:
         """Keep readiness true; beyond ``CUT_S`` break the connection that is waited at."""
         stood_s = self._monotonic() - self._turned_at
         if stood_s < STALLED_S:
-            self._health.ready(PART)
+            self._health.ready(self._part)
             return
         message = f"has waited for an answer, of Postgres most likely, for {stood_s:.0f} s"
-        self._health.hindered(PART, Reason("stalled", message))
+        self._health.hindered(self._part, Reason("stalled", message))
         if stood_s >= CUT_S:
             self._cut()
+
+    def forget(self) -> None:
+        """The loop has ended."""
+        self._health.forget(self._part)

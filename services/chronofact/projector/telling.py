@@ -10,17 +10,22 @@ import structlog
 from chronofact.contracts.projection import HELD
 from chronofact.projecting.ports import Applied
 from chronofact.runtime.failures import Transient, Unfit
-from chronofact.runtime.health import Health, reason_of
+from chronofact.runtime.health import Health, Reason, reason_of
 from chronofact.runtime.metrics import Metrics
 
 PART: Final = "projection"
+"""Of /readyz, with the projection's name behind it."""
 
 
 class Telling:
-    """The projector's observer in production."""
+    """The observer of one projection's feeding in production."""
 
-    def __init__(self, health: Health, metrics: Metrics, *, wall_s: Callable[[], float]) -> None:
+    def __init__(self, health: Health, metrics: Metrics, projection: str, *, wall_s: Callable[[], float]) -> None:
         self._health = health
+        self._projection = projection
+        self._part = f"{PART} {projection}"
+        self._reason: Reason | None = Reason("starting", "has not looked at its surroundings yet")
+        self._is_serving = True
         self._wall_s = wall_s
         self._log = structlog.get_logger()
         self._hindrance: str | None = None
@@ -28,6 +33,7 @@ class Telling:
         self._batch_s = metrics.histogram("chronofact_projector_batch_seconds")
         self._batch_events = metrics.histogram("chronofact_projector_batch_events")
         self._lag_events = metrics.gauge("chronofact_projector_lag_events")
+        self._lagging: set[int] = set()
         self._lag_s = metrics.gauge("chronofact_projector_lag_seconds")
         self._partitions = metrics.gauge("chronofact_projector_partitions")
         self._parked = metrics.gauge("chronofact_projector_parked_messages")
@@ -35,13 +41,40 @@ class Telling:
         self._released = metrics.counter("chronofact_projector_released_total")
         self._dropped = metrics.counter("chronofact_projector_dropped_total")
         self._is_parking_told = False
+        self._failures = metrics.counter("chronofact_projector_failures_total")
         self._retries = metrics.counter("chronofact_projector_retries_total")
+
+    def counts(self, *, is_serving: bool) -> None:
+        """Whether readiness depends on it: it does once tenants may read the projection."""
+        self._is_serving = is_serving
+        self._show(self._reason)
+
+    def failed(self, code: str, message: str) -> None:
+        """Its feeding has ended, since something is wrong with us."""
+        self._log.critical("failed", code=code, message=message)
+        self._partitions.labels(self._projection).set(0)
+        self._failures.labels(self._projection).inc()
+        self._show(Reason("projection_failed", message))
+
+    def forget(self) -> None:
+        """It is fed here no more."""
+        self._partitions.labels(self._projection).set(0)
+        self._health.forget(self._part)
+
+    def _show(self, reason: Reason | None) -> None:
+        self._reason = reason
+        if not self._is_serving:
+            self._health.forget(self._part)
+        elif reason is None:
+            self._health.ready(self._part)
+        else:
+            self._health.hindered(self._part, reason)
 
     def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
         """Readiness goes off; each kind of hindrance is logged once until it has passed."""
-        self._health.hindered(PART, failure)
-        self._retries.labels(failure.code).inc()
-        self._partitions.set(0)
+        self._show(reason_of(failure))
+        self._retries.labels(self._projection, failure.code).inc()
+        self._partitions.labels(self._projection).set(0)
         if failure.code != self._hindrance:
             self._hindrance = failure.code
             told = reason_of(failure)
@@ -51,29 +84,31 @@ class Telling:
 
     def ready(self, partitions: Sequence[int]) -> None:
         """Readiness is on."""
-        self._health.ready(PART)
-        self._partitions.set(len(partitions))
-        self._lag_events.clear()
+        self._show(None)
+        self._partitions.labels(self._projection).set(len(partitions))
+        for partition in self._lagging:
+            self._lag_events.remove(self._projection, str(partition))
+        self._lagging.clear()
         self._log.info("recovered" if self._hindrance else "claimed", partitions=list(partitions))
         self._hindrance = None
         self._is_parking_told = False
 
     def applied(self, result: Applied) -> None:
         """Count a batch; what only waits behind another message is no news."""
-        self._events.labels("applied").inc(result.applied)
-        self._events.labels("already_applied").inc(result.already_applied + result.skipped)
-        self._batch_events.observe(result.messages)
+        self._events.labels(self._projection, "applied").inc(result.applied)
+        self._events.labels(self._projection, "already_applied").inc(result.already_applied + result.skipped)
+        self._batch_events.labels(self._projection).observe(result.messages)
         for phase, seconds in result.phases_s.items():
-            self._batch_s.labels(phase).observe(seconds)
+            self._batch_s.labels(self._projection, phase).observe(seconds)
         if result.parked:
-            self._events.labels("parked").inc(sum(result.parked.values()))
+            self._events.labels(self._projection, "parked").inc(sum(result.parked.values()))
             if result.parked.keys() != {HELD}:
                 self._log.error("parked", codes=result.parked)
         self._tell_release(result)
 
     def _tell_release(self, result: Applied) -> None:
-        self._released.inc(result.released)
-        self._dropped.inc(result.dropped)
+        self._released.labels(self._projection).inc(result.released)
+        self._dropped.labels(self._projection).inc(result.dropped)
         if result.released:
             self._log.info("released", messages=result.released)
         if result.dropped:
@@ -83,8 +118,8 @@ class Telling:
 
     def parking(self, *, messages: int, facts: int) -> None:
         """What waits for an operator; logged once after each claim, if there is anything."""
-        self._parked.set(messages)
-        self._held_facts.set(facts)
+        self._parked.labels(self._projection).set(messages)
+        self._held_facts.labels(self._projection).set(facts)
         if messages and not self._is_parking_told:
             self._log.warning("holding", messages=messages, facts=facts)
         self._is_parking_told = True
@@ -92,6 +127,9 @@ class Telling:
     def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:
         """How far behind we are."""
         for partition, behind in events.items():
-            self._lag_events.labels(partition).set(behind)
+            self._lag_events.labels(self._projection, partition).set(behind)
+            self._lagging.add(partition)
         is_behind = newest_appended_at and any(events.values())
-        self._lag_s.set(max(0.0, self._wall_s() - newest_appended_at / 1_000_000) if is_behind else 0)
+        self._lag_s.labels(self._projection).set(
+            max(0.0, self._wall_s() - newest_appended_at / 1_000_000) if is_behind else 0
+        )

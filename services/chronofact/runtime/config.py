@@ -76,6 +76,11 @@ class Settings(BaseSettings):
     projector_name: str = Field(
         "projector-1", pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Static member name in the consumer group."
     )
+    feeds: str = Field(
+        "",
+        pattern=r"^(?:|p[1-9][0-9]{0,5}(?:,p[1-9][0-9]{0,5})*)$",
+        description="The projections that a projector feeds, by comma; empty for all that are to be fed.",
+    )
     batch_events_max: Count = Field(
         2_000, le=50_000, description="Events that the projector applies in one transaction."
     )

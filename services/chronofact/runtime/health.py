@@ -32,13 +32,17 @@ class Health:
         """This part can't serve until what is named has passed."""
         self._reasons[part] = _helped(failure) if isinstance(failure, Reason) else reason_of(failure)
 
+    def forget(self, part: str) -> None:
+        """There is no such part any more."""
+        self._reasons.pop(part, None)
+
     def why(self, part: str) -> Reason | None:
         """What hinders a part."""
         return self._reasons[part]
 
     def reasons(self) -> dict[str, Reason]:
         """What hinders, by part; empty when ready."""
-        return {part: reason for part, reason in self._reasons.items() if reason is not None}
+        return {part: reason for part, reason in list(self._reasons.items()) if reason is not None}
 
 
 def reason_of(failure: Transient | Unfit) -> Reason:

@@ -1,0 +1,156 @@
+"""Feeds every projection that is to be fed, each in a thread of its own; what becomes of one is of no matter to the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from contextvars import copy_context
+from functools import partial
+from typing import Final, Protocol
+
+import structlog
+
+from chronofact.projecting.parking import ParkingLimit
+from chronofact.projector.loop import Projector
+from chronofact.projector.stall import Stall
+from chronofact.projector.telling import Telling
+from chronofact.runtime.failures import Corruption, Transient, Unfit
+from chronofact.runtime.health import Health
+from chronofact.runtime.logging import place_of
+
+PART: Final = "projections"
+LOOK_S: Final = 1.0
+LEAVE_S: Final = 15.0
+"""How long a feed may take to finish its batch and leave."""
+
+
+class Roster(Protocol):
+    """Which projections are to be fed, and which of them tenants may read."""
+
+    def to_feed(self) -> Mapping[str, bool]: ...
+
+
+class Feed:
+    """One projection being fed, until it is stopped or something is wrong with us."""
+
+    def __init__(
+        self, projection: str, make: Callable[[], Projector], telling: Telling, make_stall: Callable[[], Stall]
+    ) -> None:
+        self.projection = projection
+        self.telling = telling
+        self._make = make
+        self.stall = make_stall()
+        self._projector: Projector | None = None
+        self._stopping = threading.Event()
+        self.has_failed = False
+        # a thread starts without context variables, and so its log lines without the service's name
+        run = partial(copy_context().run, self._run)
+        self._thread = threading.Thread(target=run, name=f"feed-{projection}", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def share(self, cache_bytes_max: int) -> None:
+        """How much memory its histories may take from the next batch on."""
+        if self._projector is not None:
+            self._projector.applier.cache.limit(cache_bytes_max)
+
+    def ask_to_stop(self) -> None:
+        """Return at once."""
+        self._stopping.set()
+
+    def wait(self) -> None:
+        """Until it has left, or takes too long over it."""
+        self._thread.join(LEAVE_S)
+
+    def _run(self) -> None:
+        structlog.contextvars.bind_contextvars(projection=self.projection)
+        try:
+            self._feed()
+        except (ParkingLimit, Corruption) as fault:
+            self._failed(type(fault).__name__, str(fault))
+        except Exception as fault:  # noqa: BLE001 - a thread's entry: whatever it is, it ends here and loudly
+            self._failed("fault", place_of(fault))
+
+    def _feed(self) -> None:
+        projector = self._projector = self._make()
+        try:
+            while not self._stopping.is_set():
+                self.stall.turned()
+                projector.step()
+        finally:
+            projector.close()
+
+    def _failed(self, code: str, message: str) -> None:
+        self.telling.failed(code, message)
+        self.has_failed = True
+
+
+class Feeder:
+    """Starts and ends feeds as the roster tells."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        make: Callable[[str], Feed],
+        health: Health,
+        *,
+        only: Collection[str] = (),
+        cache_bytes_max: int,
+    ) -> None:
+        self._roster = roster
+        self._make = make
+        self._health = health
+        self._only = only
+        self._cache_bytes_max = cache_bytes_max
+        self.feeds: dict[str, Feed] = {}
+
+    def look(self) -> bool:
+        """Once a second; False when nothing is left that could go on."""
+        try:
+            wanted = self._wanted()
+        except (Transient, Unfit) as failure:
+            self._health.hindered(PART, failure)
+            return True
+        self._end([one for one in self.feeds if one not in wanted])
+        for projection in wanted:
+            if projection not in self.feeds:
+                self.feeds[projection] = feed = self._make(projection)
+                feed.start()
+        for projection, feed in self.feeds.items():
+            feed.telling.counts(is_serving=wanted[projection])
+            feed.share(self._cache_bytes_max // len(self.feeds))
+        return any(not feed.has_failed for feed in self.feeds.values())
+
+    def look_at_stalls(self) -> None:
+        """Once a second, from beside all loops."""
+        for feed in list(self.feeds.values()):
+            if not feed.has_failed:
+                feed.stall.look()
+
+    def close(self) -> None:
+        """Let every feed finish its batch and leave."""
+        self._end(list(self.feeds))
+
+    def _wanted(self) -> Mapping[str, bool]:
+        found = self._roster.to_feed()
+        wanted = {name: serves for name, serves in found.items() if not self._only or name in self._only}
+        if not wanted:
+            named = " or ".join(sorted(self._only)) or "any"
+            raise Unfit(
+                "projection_missing",
+                f"there is no projection to feed, {named}",
+                remedy="run `chronofact migrate`, or start a rebuild; CHRONOFACT_FEEDS restricts which are fed here",
+            )
+        self._health.ready(PART)
+        return wanted
+
+    def _end(self, projections: Collection[str]) -> None:
+        leaving = [self.feeds.pop(one) for one in projections]
+        for feed in leaving:
+            feed.ask_to_stop()
+        for feed in leaving:
+            feed.wait()
+            feed.telling.forget()
+            feed.stall.forget()

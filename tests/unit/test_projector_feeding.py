@@ -1,0 +1,179 @@
+"""Feeds come and go with the roster, and what becomes of one is of no matter to the others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from chronofact.projector.feeding import PART, Feed, Feeder
+from chronofact.projector.stall import Stall
+from chronofact.projector.telling import Telling
+from chronofact.runtime.failures import Corruption, Transient
+from chronofact.runtime.health import Health
+from chronofact.runtime.metrics import Metrics
+
+PATIENCE_S = 10.0
+
+
+class Cache:
+    def __init__(self) -> None:
+        self.bytes_max = 0
+
+    def limit(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+
+
+class Scripted:
+    """A projector whose steps are said."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self.cache = Cache()
+        self.applier = self
+        self.steps = 0
+        self.is_closed = False
+        self._step = step
+
+    def step(self) -> None:
+        self.steps += 1
+        self._step()
+        time.sleep(0.001)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class World:
+    def __init__(self) -> None:
+        self.listed: Mapping[str, bool] | Transient = {}
+        self.health = Health(PART)
+        self.metrics = Metrics("projector")
+        self.projectors: dict[str, Scripted] = {}
+        self.faults: dict[str, BaseException] = {}
+
+    def to_feed(self) -> Mapping[str, bool]:
+        if isinstance(self.listed, Transient):
+            raise self.listed
+        return self.listed
+
+    def make(self, projection: str) -> Feed:
+        def step() -> None:
+            if (fault := self.faults.get(projection)) is not None:
+                raise fault
+
+        def projector() -> Any:
+            self.projectors[projection] = made = Scripted(step)
+            return made
+
+        telling = Telling(self.health, self.metrics, projection, wall_s=lambda: 0.0)
+        return Feed(
+            projection,
+            projector,
+            telling,
+            lambda: Stall(self.health, monotonic=time.monotonic, cut=lambda: None, part=f"loop {projection}"),
+        )
+
+    def why(self, projection: str) -> str | None:
+        reason = self.health.reasons().get(f"projection {projection}")
+        return None if reason is None else reason.code
+
+
+@contextmanager
+def feeding(world: World, *only: str) -> Iterator[Feeder]:
+    feeder = Feeder(world, world.make, world.health, only=only, cache_bytes_max=1_000)
+    try:
+        yield feeder
+    finally:
+        feeder.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def runs(world: World, *projections: str) -> bool:
+    return all(one in world.projectors and world.projectors[one].steps > 2 for one in projections)
+
+
+def test_what_the_roster_names_is_fed_and_what_leaves_it_is_not() -> None:
+    world = World()
+    world.listed = {"p1": True}
+    with feeding(world) as feeder:
+        assert feeder.look()
+        until(lambda: runs(world, "p1"))
+        world.listed = {"p1": True, "p2": False}
+        feeder.look()
+        until(lambda: runs(world, "p1", "p2"))
+        feeder.look()
+        assert world.projectors["p1"].cache.bytes_max == 500
+        world.listed = {"p2": True}
+        feeder.look()
+        assert world.projectors["p1"].is_closed
+        assert not world.projectors["p2"].is_closed
+        assert "projection p1" not in world.health.reasons()
+    assert world.projectors["p2"].is_closed
+
+
+@pytest.mark.parametrize("fault", [Corruption("made up"), ValueError("a fault of ours")])
+def test_a_fault_of_one_ends_that_one(fault: BaseException) -> None:
+    world = World()
+    world.listed = {"p1": True, "p2": True}
+    world.faults["p2"] = fault
+    with feeding(world) as feeder:
+        assert feeder.look()
+        until(lambda: world.why("p2") == "projection_failed")
+        before = world.projectors["p1"].steps
+        until(lambda: world.projectors["p1"].steps > before + 5)
+        assert feeder.look()
+        assert world.projectors["p2"].is_closed
+        failures = world.metrics.registry.get_sample_value("chronofact_projector_failures_total", {"projection": "p2"})
+        assert failures == 1
+        world.faults["p1"] = fault
+        until(lambda: not feeder.look())
+
+
+def test_readiness_depends_on_what_tenants_may_read() -> None:
+    world = World()
+    world.listed = {"p1": True, "p2": False}
+    world.faults["p2"] = Corruption("made up")
+    with feeding(world) as feeder:
+        feeder.look()
+        until(lambda: feeder.feeds["p2"].has_failed)
+        feeder.look()
+        assert world.why("p2") is None
+        world.listed = {"p1": True, "p2": True}
+        feeder.look()
+        assert world.why("p2") == "projection_failed"
+
+
+def test_while_the_roster_cannot_be_read_feeds_go_on() -> None:
+    world = World()
+    world.listed = Transient("postgres_unreachable", "made up")
+    with feeding(world) as feeder:
+        assert feeder.look()
+        assert world.health.reasons()[PART].code == "postgres_unreachable"
+        world.listed = {}
+        assert feeder.look()
+        assert world.health.reasons()[PART].code == "projection_missing"
+        world.listed = {"p1": True}
+        feeder.look()
+        assert PART not in world.health.reasons()
+        until(lambda: runs(world, "p1"))
+        world.listed = Transient("postgres_unreachable", "made up")
+        before = world.projectors["p1"].steps
+        assert feeder.look()
+        until(lambda: world.projectors["p1"].steps > before)
+
+
+def test_a_projector_may_be_told_to_feed_some_only() -> None:
+    world = World()
+    world.listed = {"p1": True, "p2": True}
+    with feeding(world, "p2") as feeder:
+        feeder.look()
+        assert set(feeder.feeds) == {"p2"}
