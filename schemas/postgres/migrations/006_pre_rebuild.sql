@@ -14,6 +14,7 @@ create table chronofact.rebuild (
     started_at timestamptz not null default clock_timestamp(),
     finished_at timestamptz,
     heartbeat_at timestamptz,
+    waiting text, -- for what, in words
     cancel_asked_at timestamptz,
     failure text,
     failure_code text,

@@ -148,8 +148,8 @@ def configured() -> dict[str, str]:
     if settings.data is not None and (settings.data / "stack.json").exists() and not _names_listeners():
         return of_stack(settings.data)
     return {
-        "writer": f"{_dialled(settings.writer_host)}:{settings.writer_port}",
-        "reader": f"{_dialled(settings.reader_host)}:{settings.reader_port}",
+        "writer": f"{dialled(settings.writer_host)}:{settings.writer_port}",
+        "reader": f"{dialled(settings.reader_host)}:{settings.reader_port}",
     }
 
 
@@ -251,7 +251,7 @@ def _names_listeners() -> bool:
     return any(f"CHRONOFACT_{name}_PORT" in os.environ for name in ("WRITER", "READER"))
 
 
-def _dialled(host: str) -> str:
+def dialled(host: str) -> str:
     """A listener on every interface is reached on loopback; IPv6 goes in brackets."""
     if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - it is dialled, not bound
         return "127.0.0.1"

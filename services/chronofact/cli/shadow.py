@@ -61,7 +61,7 @@ def start(
     from chronofact.postgres.shadow_store import ShadowStore
     from chronofact.reconciler.shadow_told import shadow_body
 
-    window_s = read_settings().shadow_window_s if window is None else _seconds(window)
+    window_s = read_settings().shadow_window_s if window is None else seconds_of(window)
     with outside_told():
         store = ShadowStore(database(data)[0])
         old = against or store.routed()
@@ -263,11 +263,12 @@ def _write(out: Path, found: Iterator[Any]) -> None:
         raise Failure(f"--out: {out}: {error.strerror}") from None
 
 
-def _seconds(window: str) -> int:
+def seconds_of(window: str, option: str = "--window") -> int:
+    """A length of time as people say it."""
     found = _WINDOW.fullmatch(window)
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 0 < seconds <= 366 * 86_400:
-        raise Failure(f"--window {window}: say it like 90s, 30m, 12h or 7d, a year at most", code=ExitCode.USAGE)
+        raise Failure(f"{option} {window}: say it like 90s, 30m, 12h or 7d, a year at most", code=ExitCode.USAGE)
     return seconds
 
 

@@ -82,6 +82,10 @@ _REQUEST: Final = {
     "timeline_too_large": (422, "A fact of so many open versions has no picture that anyone could read."),
     "fact_held": (409, "Messages of the fact are parked and none of it is applied yet: there is no history to show."),
     "check_running": (409, "A check of this projection is running; one at a time."),
+    "verification_running": (409, "A verification of one of the projections is running; one at a time."),
+    "rebuild_running": (409, "A rebuild of this projection is not over; one at a time."),
+    "projection_exists": (409, "A projection, a schema or a failed rebuild of this name is there already."),
+    "rebuild_over": (409, "The rebuild is done: its projection is retired instead."),
     "reason_missing": (422, "What is forced takes a reason, which is kept."),
     "projection_unknown": (404, "There is no projection of this name."),
     "route_not_ready": (409, "The projection is neither ready nor live."),
@@ -137,6 +141,18 @@ _SURROUNDINGS: Final = {
     "parking_limit": (
         "A rebuild can't apply more messages than the projector would park before it stops.",
         "put right what is wrong with us or the topic: docs/operations/parked.md, or raise CHRONOFACT_PARKED_SHARE_MAX",
+    ),
+    "rebuild_differs": (
+        "A rebuilt projection is not what the one of the same rule is that it was verified against.",
+        "see docs/operations/rebuild.md: `chronofact check run` on both tells which one is wrong",
+    ),
+    "rebuild_diverges": (
+        "The independent check found that a rebuilt projection is not what the log says.",
+        "`chronofact check show` names what differs: docs/operations/check.md; then cancel the rebuild",
+    ),
+    "rebuild_contradicts": (
+        "What a rebuild had stored contradicts itself.",
+        "keep the reconciler's log, cancel the rebuild, and check the live projection: chronofact check run",
     ),
     "rebuild_folder": (
         "A rebuild can't spill messages to its folder.",
@@ -262,6 +278,10 @@ _SURROUNDINGS: Final = {
     "log_shortened": (
         "The topic ends before what was applied from it.",
         "restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
+    ),
+    "projection_failed": (
+        "The feeding of one projection has ended, since something is wrong with us; others go on.",
+        "see the process's log for why; once that is mended, restart it: it goes on from the checkpoint",
     ),
     "stalled": (
         "The process waits for an answer that does not come, of Postgres most likely.",

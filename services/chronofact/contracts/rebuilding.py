@@ -76,10 +76,33 @@ class Rebuild:
     """Seconds, by ``plan_s``, ``load_s``, ``index_s``, ``catch_up_s``, ``verify_s``; all runners' together."""
     finished_at: datetime | None = None
     heartbeat_at: datetime | None = None
+    waiting: str | None = None
+    """For what, in words."""
     cancel_asked_at: datetime | None = None
     failure: str | None = None
     failure_code: str | None = None
     remedy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildTold:
+    """A rebuild with the sums of its partitions."""
+
+    rebuild: Rebuild
+    messages_total: int
+    messages_read: int
+    messages: int
+    events: int
+    facts: int
+    parked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """A projection that a rebuilt one is held against."""
+
+    projection: str
+    rule: int
 
 
 class RebuildCancelled(Exception):

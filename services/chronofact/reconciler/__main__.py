@@ -16,6 +16,7 @@ from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
 from chronofact.postgres.conflict_counts import ConflictCounts
+from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.postgres.route_store import RouteStore
 from chronofact.postgres.shadow_store import ShadowStore
 from chronofact.reconciler.check import Checker
@@ -24,6 +25,10 @@ from chronofact.reconciler.http import Routes, add_routes
 from chronofact.reconciler.jobs import Job, repeat
 from chronofact.reconciler.last_check import LastCheckMetrics
 from chronofact.reconciler.ports import Checks, Log
+from chronofact.reconciler.rebuild_http import RebuildRoutes, add_rebuild_routes
+from chronofact.reconciler.rebuild_metrics import RebuildMetrics
+from chronofact.reconciler.rebuild_steps import RebuildSteps
+from chronofact.reconciler.rebuilds import RebuildRunner
 from chronofact.reconciler.requests import Operating
 from chronofact.reconciler.route_http import RouteRoutes, add_route_routes
 from chronofact.reconciler.service import Reconciler, seconds_until
@@ -31,11 +36,11 @@ from chronofact.reconciler.shadow_http import ShadowRoutes, add_shadow_routes
 from chronofact.reconciler.shadow_service import ShadowSweeps
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
-from chronofact.runtime.failures import Transient, Unfit
+from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
-from chronofact.runtime.logging import configure_logging
+from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import listening_or_exit, serve
 
@@ -64,11 +69,17 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
     last_check = LastCheckMetrics(checks, metrics)
     sweeps = ShadowSweeps(ShadowStore(settings.postgres.get_secret_value()), metrics, sweep_s=settings.shadow_sweep_s)
+    rebuilds = RebuildStore(settings.postgres.get_secret_value())
+    told = RebuildMetrics(rebuilds, metrics)
+    runner = RebuildRunner(rebuilds, RebuildSteps(settings), ended=told.ended)
     jobs = [
         *jobs_of(settings, reconciler, checks, health),
         Job("conflicts", counted.count, counted.pause_s),
         Job("last_check", last_check.read, last_check.pause_s),
         Job("shadow", sweeps.look, sweeps.pause_s),
+        Job("rebuild", lambda: asyncio.to_thread(attempted, runner.turn), lambda: LOOK_S),
+        Job("rebuild_cancel", lambda: asyncio.to_thread(attempted, runner.cancel), lambda: LOOK_S),
+        Job("rebuild_metrics", told.read, told.pause_s),
     ]
     with stop_loop_on_signals() as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
@@ -83,6 +94,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         for task in working:
             task.cancel()
         sweeps.stop()
+        await asyncio.to_thread(runner.stop, settings.drain_timeout_s)
         await reconciler.stop()
         structlog.get_logger().info("stopped")
 
@@ -97,6 +109,8 @@ def build_app(
     add_shadow_routes(app, operating, ShadowRoutes(ShadowStore(settings.postgres.get_secret_value())))
     store = RouteStore(settings.postgres.get_secret_value())
     add_route_routes(app, operating, RouteRoutes(store, lag_events_max=settings.switch_lag_events_max))
+    rebuilds = RebuildStore(settings.postgres.get_secret_value())
+    add_rebuild_routes(app, operating, RebuildRoutes(rebuilds, workers=settings.rebuild_workers))
     return app
 
 
@@ -123,6 +137,16 @@ async def look(checks: Checks, health: Health) -> None:
         health.hindered(POSTGRES, failure)
     else:
         health.ready(POSTGRES)
+
+
+def attempted(work: Callable[[], None]) -> None:
+    """A turn of a job; a fault of ours is logged, so that it is not its last turn."""
+    try:
+        work()
+    except (Transient, Unfit, Corruption):
+        raise
+    except Exception as fault:  # noqa: BLE001 - a thread's entry
+        structlog.get_logger().error("rebuild_faulted", place=place_of(fault))
 
 
 def log_of(settings: Settings) -> Callable[[], Log]:

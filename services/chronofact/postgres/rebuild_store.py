@@ -1,0 +1,186 @@
+"""Rebuilds as Postgres keeps them: begun, listed, cancelled, and taken by one runner at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from chronofact.contracts.rebuilding import RebuildPart, RebuildState, RebuildTold, RebuildWanted
+from chronofact.domain.errors import Rejected
+from chronofact.domain.rules import RULE_DEFAULT, RULES
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.migrate import migrate, status
+from chronofact.postgres.rebuild_hold import RebuildHold, told
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
+
+LOCK_CLASS: Final = 0x72626C64  # "rbld"
+_ONE_AT_WORK: Final = (LOCK_CLASS, "")
+
+
+class RebuildStore:
+    """The rebuilds of one database; every call has a connection of its own."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+
+    def begin(self, wanted: RebuildWanted, *, workers: int) -> RebuildTold:
+        """A new rebuild, which waits for a runner; a database without any table of ours gets them first.
+
+        Raises:
+            Rejected: ``rebuild_running``, ``projection_exists``, ``field_value``.
+            Transient, Unfit: Postgres is away, or is not migrated.
+        """
+        if not status(self._conninfo).applied:
+            migrate(self._conninfo, projection=None)
+        with self._connected() as connection, connection.transaction():
+            connection.execute("select pg_advisory_xact_lock(%s, hashtext('begin'))", (LOCK_CLASS,))
+            projection = wanted.projection or f"p{_one(connection, 'free_number')['number']}"
+            _refuse_taken(projection, _one(connection, "taken", projection=projection))
+            parameters = {
+                "projection": projection,
+                "rule": _rule(connection, wanted.rule),
+                "workers": wanted.workers or workers,
+                "compared_with": _comparable(connection, wanted.compare_with),
+                "shadow_window_s": wanted.shadow_window_s,
+            }
+            rebuild_id = _one(connection, "begin", **parameters)["rebuild_id"]
+            return told(_one(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1))
+
+    def rebuilds(self, *, before: int | None = None, limit: int = 100) -> list[RebuildTold]:
+        """Newest first."""
+        with self._connected() as connection:
+            return [*map(told, _lines(connection, "listed", rebuild_id=None, before=before, limit=limit))]
+
+    def rebuild(self, rebuild_id: int) -> tuple[RebuildTold, list[RebuildPart]] | None:
+        """One of them, with its partitions."""
+        with self._connected() as connection:
+            found = _lines(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)
+            if not found:
+                return None
+            parts = _lines(connection, "parts", rebuild_id=rebuild_id)
+        return told(found[0]), [RebuildPart(**line) for line in parts]
+
+    def counts(self) -> Mapping[RebuildState, int]:
+        """How many there are, by state."""
+        return {RebuildState(line["state"]): line["rebuilds"] for line in self._if_there("counts")}
+
+    def unfinished(self) -> Sequence[int]:
+        """Those to be gone on with, the oldest first; none where the tables are not there yet."""
+        return [line["rebuild_id"] for line in self._if_there("unfinished")]
+
+    def cancels(self) -> Sequence[int]:
+        """Those of which nothing is to stay, though something does."""
+        return [line["rebuild_id"] for line in self._if_there("cancels")]
+
+    def ask_cancel(self, rebuild_id: int) -> None:
+        """Asks for a rebuild's end; its runner, or whoever is free, sees to it that nothing of it stays.
+
+        Raises:
+            Rejected: ``not_found``; ``rebuild_over`` where it is ready.
+        """
+        with self._connected() as connection:
+            found = _lines(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)
+            if not found:
+                raise Rejected("not_found", "no rebuild has this number", field="rebuild_id")
+            if found[0]["state"] == RebuildState.READY:
+                name = found[0]["projection"]
+                raise Rejected(
+                    "rebuild_over",
+                    f"rebuild {rebuild_id} is done; `chronofact retire {name} --drop` removes what it made",
+                    field="rebuild_id",
+                )
+            connection.execute(script("rebuilds", "ask_cancel").filled(connection), {"rebuild_id": rebuild_id})
+
+    @contextmanager
+    def take(self, rebuild_id: int, *, to_build: bool = True) -> Iterator[RebuildHold | None]:
+        """Become its runner while the block runs; None where another has it, or one is at work and this is ``to_build``."""
+        settings: dict[str, str | int] = {"idle_session_timeout": 0, "client_connection_check_interval": 2_000}
+        with (
+            failures_named(),
+            connect(self._conninfo, "rebuild", autocommit=True, **settings) as connection,
+            _locked(connection, (LOCK_CLASS, str(rebuild_id))) as is_free,
+        ):
+            if not is_free:
+                yield None
+                return
+            with _locked(connection, _ONE_AT_WORK if to_build else None) as is_turn:
+                taken = _lines(connection, "take", rebuild_id=rebuild_id) if is_turn else []
+                if not taken:
+                    yield None
+                    return
+                rebuild = told(_one(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)).rebuild
+                yield RebuildHold(connection, rebuild)
+
+    def _if_there(self, name: str) -> list[dict[str, Any]]:
+        with self._connected() as connection:
+            there = connection.execute("select to_regclass('chronofact.rebuild') is not null").fetchone()
+            return _lines(connection, name) if there and there[0] else []
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection[Any]]:
+        with failures_named(), connect(self._conninfo, "rebuild", autocommit=True) as connection:
+            yield connection
+
+
+@contextmanager
+def _locked(connection: Connection[Any], what: tuple[int, str] | None) -> Iterator[bool]:
+    """Whether the lock was free; with nothing to lock it is."""
+    if what is None:
+        yield True
+        return
+    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", what).fetchone()
+    is_held = found is not None and bool(found[0])
+    try:
+        yield is_held
+    finally:
+        # the end of the connection would do it too, but a moment after it was closed here
+        if is_held and not connection.closed and not connection.broken:
+            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", what)
+
+
+def _refuse_taken(projection: str, found: Mapping[str, Any]) -> None:
+    state = found["rebuild_state"]
+    if state is not None and not RebuildState(state).is_over:
+        told = f"rebuild {found['rebuild_id']} of {projection} is not over; one at a time"
+        raise Rejected("rebuild_running", told, field="projection")
+    if found["projection_state"] is None and not found["has_schema"]:
+        return
+    if state == RebuildState.FAILED:
+        why = (
+            f"{projection} is what a failed rebuild left; `chronofact rebuild cancel {found['rebuild_id']}` removes it"
+        )
+    else:
+        why = f"{projection} is there already; name another, or none for the next free name"
+    raise Rejected("projection_exists", why, field="projection")
+
+
+def _rule(connection: Connection[Any], wanted: int | None) -> int:
+    if wanted is None:
+        routed = _lines(connection, "routed_rule")
+        return int(routed[0]["rule"]) if routed else RULE_DEFAULT
+    if wanted not in RULES:
+        raise Rejected("field_value", f"the rules are {', '.join(map(str, RULES))}", field="rule")
+    return wanted
+
+
+def _comparable(connection: Connection[Any], wanted: str | None) -> str | None:
+    if wanted is None:
+        return None
+    if _one(connection, "taken", projection=wanted)["projection_state"] not in {"live", "ready"}:
+        raise Rejected("field_value", f"no projection {wanted} is ready or live", field="compare_with")
+    return wanted
+
+
+def _lines(connection: Connection[Any], name: str, **parameters: Any) -> list[dict[str, Any]]:
+    cursor = connection.cursor(row_factory=dict_row)
+    return cursor.execute(script("rebuilds", name).filled(connection), parameters).fetchall()
+
+
+def _one(connection: Connection[Any], name: str, **parameters: Any) -> dict[str, Any]:
+    (found,) = _lines(connection, name, **parameters)
+    return found

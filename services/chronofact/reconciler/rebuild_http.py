@@ -1,0 +1,244 @@
+"""``/v1/rebuilds``: begin one, see how far it has come, cancel it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+
+from chronofact.contracts.meant import hint
+from chronofact.contracts.rebuilding import RebuildPart, RebuildTold, RebuildWanted
+from chronofact.domain.errors import Rejected
+from chronofact.domain.interval import format_instant, instant_of
+from chronofact.reconciler.rebuild_ports import Rebuilds
+from chronofact.reconciler.requests import (
+    LIMIT_MAX,
+    NUMBER_MAX,
+    PAGE,
+    Operating,
+    body_of,
+    in_path,
+    number_of,
+    numbered,
+    only,
+)
+from chronofact.runtime.http import json_response
+from chronofact.runtime.openapi import COUNT, INSTANT, TEXT, Schema, many, nullable, shape, words
+
+WORKERS_MAX: Final = 16
+WINDOW_S_MAX: Final = 366 * 86_400
+_PROJECTION: Final = re.compile(r"p[1-9][0-9]{0,5}", re.ASCII)
+_STATES: Final = ("planning", "building", "indexing", "catching_up", "verifying", "ready", "failed", "cancelled")
+_SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
+_FIELDS: Final[Mapping[str, Schema]] = {
+    "projection": {
+        "type": "string",
+        "pattern": f"^{_PROJECTION.pattern}$",
+        "description": "Default the next free one.",
+    },
+    "rule": {"type": "integer", "minimum": 1, "description": "Of the fold; default that of the default projection."},
+    "workers": {"type": "integer", "minimum": 1, "maximum": WORKERS_MAX, "description": "Processes of the load."},
+    "compare_with": {
+        "type": "string",
+        "pattern": f"^{_PROJECTION.pattern}$",
+        "description": "Default one that serves.",
+    },
+    "shadow_window_s": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": WINDOW_S_MAX,
+        "description": "For how long it is compared with one of another rule.",
+    },
+}
+_WANTED: Final = {"type": "object", "additionalProperties": False, "properties": _FIELDS}
+_REBUILD: Final = {
+    "id": TEXT,
+    "projection": TEXT,
+    "rule": COUNT,
+    "state": words(*_STATES),
+    "waiting": nullable(TEXT),
+    "started_at": INSTANT,
+    "finished_at": nullable(INSTANT),
+    "seconds": _SECONDS,
+    "phases": {"type": "object", "additionalProperties": _SECONDS},
+    "messages": COUNT,
+    "messages_read": COUNT,
+    "messages_total": COUNT,
+    "events": COUNT,
+    "facts": COUNT,
+    "parked": COUNT,
+    "compared_with": nullable(TEXT),
+    "failure": nullable(shape({"code": TEXT, "message": TEXT, "remedy": TEXT})),
+}
+_PART: Final = {
+    "partition": COUNT,
+    "state": words("waiting", "reading", "folding", "loaded", "indexed"),
+    **dict.fromkeys(
+        ("target", "messages_read", "buckets", "buckets_done", "messages", "events", "facts", "parked"), COUNT
+    ),
+}
+
+
+class RebuildRoutes:
+    """What each call does."""
+
+    def __init__(self, rebuilds: Rebuilds, *, workers: int) -> None:
+        self._rebuilds = rebuilds
+        self._workers = workers
+
+    async def start(self, request: Request) -> Response:
+        """``POST /v1/rebuilds``."""
+        only(request)
+        wanted = wanted_of(await body_of(request))
+        begun = await asyncio.to_thread(self._rebuilds.begin, wanted, workers=self._workers)
+        location = {"Location": f"/v1/rebuilds/{begun.rebuild.rebuild_id}"}
+        return json_response({**told(begun), "parts": []}, status=202, headers=location)
+
+    async def listed(self, request: Request) -> Response:
+        """``GET /v1/rebuilds``."""
+        only(request, "cursor", "limit")
+        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
+        before = number_of(request, "cursor", NUMBER_MAX, 1, NUMBER_MAX)
+        found = await asyncio.to_thread(self._rebuilds.rebuilds, before=before, limit=limit)
+        cursor = str(found[-1].rebuild.rebuild_id) if len(found) == limit else None
+        return json_response({"rebuilds": [told(one) for one in found], "cursor": cursor})
+
+    async def one(self, request: Request) -> Response:
+        """``GET /v1/rebuilds/{rebuild_id}``."""
+        only(request)
+        return json_response(await self._told(numbered(request, "rebuild_id", "rebuild")))
+
+    async def cancel(self, request: Request) -> Response:
+        """``DELETE /v1/rebuilds/{rebuild_id}``."""
+        only(request)
+        rebuild_id = numbered(request, "rebuild_id", "rebuild")
+        await asyncio.to_thread(self._rebuilds.ask_cancel, rebuild_id)
+        return json_response(await self._told(rebuild_id), status=202)
+
+    async def _told(self, rebuild_id: int) -> dict[str, Any]:
+        found = await asyncio.to_thread(self._rebuilds.rebuild, rebuild_id)
+        if found is None:
+            raise Rejected("not_found", "no rebuild has this number", field="rebuild_id")
+        return {**told(found[0]), "parts": _parts(found[1])}
+
+
+def add_rebuild_routes(app: FastAPI, operating: Operating, routes: RebuildRoutes) -> None:
+    """Every route with its description."""
+    whole = shape({**_REBUILD, "parts": many(shape(_PART))})
+    one = {"parameters": [in_path("rebuild_id")]}
+    body = {"required": False, "content": {"application/json": {"schema": _WANTED}}}
+    operating.add(
+        app, ("POST", "/v1/rebuilds"), routes.start,
+        summary="Begin to rebuild all state from the log, beside what serves", tag="rebuilds", done=202, shape=whole,
+        extra={"requestBody": body},
+        meanings={
+            202: "It waits for its turn, or is at work.",
+            409: "A projection, or a rebuild, of that name is there already.",
+            413: "The body is too large.",
+            422: "A field is not as it must be.",
+        },
+    )  # fmt: skip
+    operating.add(
+        app, ("GET", "/v1/rebuilds"), routes.listed,
+        summary="Rebuilds, newest first", tag="rebuilds", meanings={200: "As they stand."}, extra={"parameters": PAGE},
+        shape=shape({"rebuilds": many(shape(_REBUILD)), "cursor": nullable(TEXT)}),
+    )  # fmt: skip
+    operating.add(
+        app, ("GET", "/v1/rebuilds/{rebuild_id}"), routes.one,
+        summary="How far one has come", tag="rebuilds", shape=whole, extra=one,
+        meanings={200: "As it stands.", 404: "There is no such rebuild."},
+    )  # fmt: skip
+    operating.add(
+        app, ("DELETE", "/v1/rebuilds/{rebuild_id}"), routes.cancel,
+        summary="End one, and remove all that it made", tag="rebuilds", done=202, shape=whole, extra=one,
+        meanings={
+            202: "It will be cancelled, or is.",
+            404: "There is no such rebuild.",
+            409: "It is done: retire its projection instead.",
+        },
+    )  # fmt: skip
+
+
+def wanted_of(body: Mapping[str, Any]) -> RebuildWanted:
+    """What a body asks for.
+
+    Raises:
+        Rejected: ``field_unknown``, ``field_type``, ``field_value``.
+    """
+    unknown = sorted(body.keys() - _FIELDS.keys())
+    if unknown:
+        raise Rejected("field_unknown", f"not a field of a rebuild{hint(unknown[0], _FIELDS)}", field=unknown[0])
+    for name in ("projection", "compare_with"):
+        said = body.get(name)
+        if said is not None and not isinstance(said, str):
+            raise Rejected("field_type", f"{name} is a text", field=name)
+        if said is not None and _PROJECTION.fullmatch(said) is None:
+            raise Rejected("field_value", f"{name} is p and a number, like p2", field=name)
+    for name, least, most in (
+        ("rule", 1, 2**15 - 1),
+        ("workers", 1, WORKERS_MAX),
+        ("shadow_window_s", 0, WINDOW_S_MAX),
+    ):
+        said = body.get(name)
+        if said is not None and (type(said) is not int or not least <= said <= most):
+            raise Rejected("field_type", f"{name} is a number from {least} to {most}", field=name)
+    return RebuildWanted(**body)
+
+
+def told(found: RebuildTold) -> dict[str, Any]:
+    """A rebuild as callers see it."""
+    rebuild = found.rebuild
+    failure = {"code": rebuild.failure_code, "message": rebuild.failure, "remedy": rebuild.remedy}
+    return {
+        "id": str(rebuild.rebuild_id),
+        "projection": rebuild.projection,
+        "rule": rebuild.rule,
+        "state": rebuild.state.value,
+        "waiting": waiting(found),
+        "started_at": _instant(rebuild.started_at),
+        "finished_at": _instant(rebuild.finished_at),
+        "heartbeat_at": _instant(rebuild.heartbeat_at),
+        "cancel_asked_at": _instant(rebuild.cancel_asked_at),
+        "seconds": round(_seconds(found), 3),
+        "phases": dict(rebuild.phases),
+        "messages": found.messages,
+        "messages_read": found.messages_read,
+        "messages_total": found.messages_total,
+        "events": found.events,
+        "facts": found.facts,
+        "parked": found.parked,
+        "topic_id": None if rebuild.topic_id is None else str(rebuild.topic_id),
+        "fingerprint": rebuild.fingerprint,
+        "compared_with": rebuild.compared_with,
+        "shadow_window_s": rebuild.shadow_window_s,
+        "workers": rebuild.workers,
+        "failure": None if rebuild.failure_code is None else failure,
+    }
+
+
+def waiting(found: RebuildTold) -> str | None:
+    """For what it waits, in words."""
+    rebuild = found.rebuild
+    if rebuild.state.is_over:
+        return "its removal" if rebuild.cancel_asked_at is not None and rebuild.state.value == "failed" else None
+    if rebuild.cancel_asked_at is not None:
+        return "its removal"
+    return "its turn; one rebuild is at work at a time" if rebuild.heartbeat_at is None else rebuild.waiting
+
+
+def _seconds(found: RebuildTold) -> float:
+    rebuild = found.rebuild
+    until = rebuild.finished_at or rebuild.heartbeat_at or rebuild.started_at
+    return max(0.0, (until - rebuild.started_at).total_seconds())
+
+
+def _parts(parts: Sequence[RebuildPart]) -> list[dict[str, Any]]:
+    return [{name: getattr(part, name) for name in _PART} for part in parts]
+
+
+def _instant(moment: datetime | None) -> str | None:
+    return None if moment is None else format_instant(instant_of(moment))
