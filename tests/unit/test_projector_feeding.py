@@ -117,6 +117,10 @@ def test_what_the_roster_names_is_fed_and_what_leaves_it_is_not() -> None:
         assert world.projectors["p1"].is_closed
         assert not world.projectors["p2"].is_closed
         assert "projection p1" not in world.health.reasons()
+        world.listed = {}
+        assert feeder.look()
+        assert world.projectors["p2"].is_closed
+        assert world.health.reasons()[PART].code == "projection_missing"
     assert world.projectors["p2"].is_closed
 
 

@@ -111,17 +111,19 @@ class Feeder:
         try:
             wanted = self._wanted()
         except (Transient, Unfit) as failure:
-            self._health.hindered(PART, failure)
+            if not self.feeds:  # they say it themselves
+                self._health.hindered(PART, failure)
             return True
         self._end([one for one in self.feeds if one not in wanted])
         for projection in wanted:
             if projection not in self.feeds:
                 self.feeds[projection] = feed = self._make(projection)
                 feed.start()
+        self._tell(wanted)
         for projection, feed in self.feeds.items():
             feed.telling.counts(is_serving=wanted[projection])
             feed.share(self._cache_bytes_max // len(self.feeds))
-        return any(not feed.has_failed for feed in self.feeds.values())
+        return not self.feeds or any(not feed.has_failed for feed in self.feeds.values())
 
     def look_at_stalls(self) -> None:
         """Once a second, from beside all loops."""
@@ -135,16 +137,16 @@ class Feeder:
 
     def _wanted(self) -> Mapping[str, bool]:
         found = self._roster.to_feed()
-        wanted = {name: serves for name, serves in found.items() if not self._only or name in self._only}
-        if not wanted:
-            named = " or ".join(sorted(self._only)) or "any"
-            raise Unfit(
-                "projection_missing",
-                f"there is no projection to feed, {named}",
-                remedy="run `chronofact migrate`, or start a rebuild; CHRONOFACT_FEEDS restricts which are fed here",
-            )
-        self._health.ready(PART)
-        return wanted
+        return {name: serves for name, serves in found.items() if not self._only or name in self._only}
+
+    def _tell(self, wanted: Mapping[str, bool]) -> None:
+        if wanted:
+            self._health.ready(PART)
+            return
+        named = " or ".join(sorted(self._only)) or "any"
+        remedy = "run `chronofact migrate`, or start a rebuild; CHRONOFACT_FEEDS restricts which are fed here"
+        missing = Unfit("projection_missing", f"there is no projection to feed, {named}", remedy=remedy)
+        self._health.hindered(PART, missing)
 
     def _end(self, projections: Collection[str]) -> None:
         leaving = [self.feeds.pop(one) for one in projections]
