@@ -50,11 +50,12 @@ def test_a_partition_that_stands_still_is_no_lag_like_another() -> None:
 
 
 def test_a_projection_that_is_asked_and_not_fed_is_told() -> None:
-    assert routes_told(["p1"], "p1", is_stack=True).state == "ok"
-    found = routes_told(["p1"], "p2", is_stack=True)
+    well = routes_told(["p2"], ["p1", "p2"], is_stack=True)
+    assert (well.state, well.detail) == ("ok", "reads go to p2; projectors feed p1, p2")
+    found = routes_told(["p1", "p2"], ["p2"], is_stack=True)
     assert found.state == "failed"
     assert found.detail.startswith("tenants are routed to p1, the projectors here feed p2")
-    assert routes_told(["p1"], "p2", is_stack=False).state == "ok"
+    assert routes_told(["p1"], ["p2"], is_stack=False).state == "ok"
 
 
 def test_a_projection_that_another_fold_filled_is_told() -> None:

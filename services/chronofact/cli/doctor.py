@@ -96,6 +96,7 @@ def _surroundings(addresses: dict[str, Any], settings: Settings) -> Surroundings
         kafka_options=settings.kafka_options,
         fed=addresses.get("projection") or settings.projection,
         is_stack="pid" in addresses,
+        feeds=frozenset(filter(None, settings.feeds.split(","))),
     )
 
 

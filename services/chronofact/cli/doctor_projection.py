@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -23,14 +23,16 @@ _AWAY: Final = "Kafka and Postgres have to be well first"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where to look, and what the services here feed; ``is_stack`` when no other service can feed it too."""
+    """Where to look; ``feeds`` restricts what the services here feed, ``is_stack`` when no other service can feed it too."""
 
     kafka: str
     postgres: str
     facts_topic: str
     kafka_options: Mapping[str, str]
     fed: str
+    """The configured projection, whose parked messages and last check are told."""
     is_stack: bool
+    feeds: Collection[str] = ()
 
 
 def projection_checks(of: Surroundings) -> Iterator[Check]:
@@ -58,7 +60,7 @@ def _lag(of: Surroundings) -> Check:
 
     topic, standing = facts_topic(of.facts_topic), Standing(of.postgres)
     admin = Admin(of.kafka, timeout_s=3, options=of.kafka_options)
-    names = sorted({of.fed, *standing.routed()})
+    names = sorted({*_fed(of), *standing.routed()})
 
     def behind() -> dict[tuple[str, int], tuple[int, int]]:
         """Messages behind and the next offset, by projection and partition."""
@@ -98,21 +100,29 @@ def lag_told(
     return Check("lag", "ok", told)
 
 
+def _fed(of: Surroundings) -> list[str]:
+    """The projections that projectors feed, each for itself."""
+    from chronofact.postgres.standing import Standing
+
+    return [name for name, _, _ in Standing(of.postgres).folds() if not of.feeds or name in of.feeds]
+
+
 def _routes(of: Surroundings) -> Check:
     from chronofact.postgres.standing import Standing
 
-    return routes_told(Standing(of.postgres).routed(), of.fed, is_stack=of.is_stack)
+    return routes_told(Standing(of.postgres).routed(), _fed(of), is_stack=of.is_stack)
 
 
-def routes_told(routed: list[str], fed: str, *, is_stack: bool) -> Check:
+def routes_told(routed: Sequence[str], fed: Collection[str], *, is_stack: bool) -> Check:
     """Whether what is asked is what is fed."""
-    unfed = [name for name in routed if name != fed]
+    feed = ", ".join(fed) or "none"
+    unfed = [name for name in routed if name not in fed]
     if not unfed:
-        return Check("routes", "ok", f"reads go to {fed}, which projectors feed")
-    told = f"tenants are routed to {', '.join(unfed)}, the projectors here feed {fed}"
+        return Check("routes", "ok", f"reads go to {', '.join(routed) or 'none'}; projectors feed {feed}")
+    told = f"tenants are routed to {', '.join(unfed)}, the projectors here feed {feed}"
     if not is_stack:
         return Check("routes", "ok", f"{told}: others have to feed {', '.join(unfed)}")
-    remedy = f"CHRONOFACT_PROJECTION={unfed[0]} feeds what is asked; or run a projector with it besides"
+    remedy = f"let CHRONOFACT_FEEDS name {unfed[0]} too, or switch back: chronofact rollback"
     return Check("routes", "failed", f"{told}: answers of {', '.join(unfed)} stand still and don't say so", remedy)
 
 
