@@ -33,10 +33,10 @@ class Rebuilding:
     def reconciler(self, **settings: object) -> ReconcilerProcess:
         return ReconcilerProcess(self.kafka, self.topic, self.database, check_daily_at="", **settings)
 
-    def projector(self, projection: str) -> ProjectorProcess:
-        return ProjectorProcess(
-            self.kafka, self.topic, self.database, projection=projection, projector_name=f"of-{projection}"
-        )
+    def projector(self, *feeds: str) -> ProjectorProcess:
+        """One that feeds these alone; all that are to be fed where none is named."""
+        name = "-".join(("of", *(feeds or ("all",))))
+        return ProjectorProcess(self.kafka, self.topic, self.database, feeds=",".join(feeds), projector_name=name)
 
     def ready(self, reconciler: ReconcilerProcess) -> None:
         reconciler.await_readyz()
