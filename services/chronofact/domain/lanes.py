@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from chronofact.domain.picture import Cell, Kind, Reason, Stroke
+from chronofact.domain.picture import Cell, Kind, Reason
 from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, POS, subtract
 
 if TYPE_CHECKING:
+    from chronofact.domain.picture import Stroke
     from chronofact.domain.spans import Spans
     from chronofact.domain.standing import Version
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 def lane_of(version: Version) -> list[Stroke]:
     """The stretches of an asserted version's lane, in order, over the whole axis; masks are 0."""
     if not version.active:
-        return [Stroke(NEG, POS, _why(Reason.REVOKED if version.revoked else Reason.PROPOSED_ONLY))]
+        return [(NEG, POS, _why(Reason.REVOKED if version.revoked else Reason.PROPOSED_ONLY))]
     end = version.end
     excluded = version.excluded() if version.pairs else NOWHERE
     own = ((version.start, end),) if version.start < end else NOWHERE
@@ -29,7 +31,7 @@ def lane_of(version: Version) -> list[Stroke]:
         (subtract(own, subtract(EVERYWHERE, excluded)), _why(Reason.EXCLUDED)),
         (((end, POS),), _why(Reason.ENDED)),
     ]
-    return sorted(Stroke(a, b, cell) for spans, cell in layers for a, b in spans if a < b)
+    return sorted(((a, b, cell) for spans, cell in layers for a, b in spans if a < b), key=itemgetter(0))
 
 
 def _why(reason: Reason) -> Cell:

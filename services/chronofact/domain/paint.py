@@ -6,14 +6,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chronofact.domain.lanes import lane_of
-from chronofact.domain.picture import Cell, Kind, Stroke, look
+from chronofact.domain.picture import Cell, Kind, look
 from chronofact.domain.rivals import bits
 from chronofact.domain.spans import NEG, POS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from chronofact.domain.picture import Picture
+    from chronofact.domain.picture import Picture, Stroke
     from chronofact.domain.standing import Standing, Version
 
 REPAINT_MIN: Final = 64
@@ -98,16 +98,16 @@ def _whole(standing: Standing, picture: Picture) -> list[Stroke]:
     strokes: list[Stroke] = []
     for start, end, cell in picture.stretches():
         seen = look(cell, standing)
-        if strokes and strokes[-1].cell == seen:
-            strokes[-1] = Stroke(strokes[-1].start, end, seen)
+        if strokes and strokes[-1][2].same(seen):
+            strokes[-1] = (strokes[-1][0], end, seen)
         else:
-            strokes.append(Stroke(start, end, seen))
+            strokes.append((start, end, seen))
     return strokes
 
 
 def _painting(standing: Standing, stroke: Stroke) -> Painting:
     start, end, cell = stroke
-    kind, _, mask = cell
+    kind, mask = cell.kind, cell.mask
     if kind is Kind.UNKNOWN:
         return _line(0, start, end, cell, None, (), None)
     if kind is Kind.LANES or (mask < 0 and kind is Kind.CONFLICT):

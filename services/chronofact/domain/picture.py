@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from chronofact.domain.spans import EVERYWHERE, NEG, NOWHERE, POS, Span, Spans, contains, joined, subtract, union
 
@@ -35,21 +35,29 @@ class Reason(IntEnum):
     NEVER_RECORDED = 7
 
 
-class Cell(NamedTuple):
-    """What holds over one stretch; ``mask`` has bit ``n`` set when version number n is eligible."""
+class Cell:
+    """What holds over one stretch; ``mask`` has bit ``n`` set when version number n is eligible. Never changed."""
 
-    kind: Kind
-    reason: Reason | None
-    mask: int
+    __slots__ = ("kind", "mask", "reason")
+
+    def __init__(self, kind: Kind, reason: Reason | None, mask: int) -> None:
+        self.kind = kind
+        self.reason = reason
+        self.mask = mask
+
+    def same(self, other: Cell) -> bool:
+        """Whether the other says the same."""
+        return self is other or (self.mask == other.mask and self.kind is other.kind and self.reason is other.reason)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cell) and self.same(other)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.reason, self.mask))
 
 
-class Stroke(NamedTuple):
-    """A span whose cell an event changed."""
-
-    start: int
-    end: int
-    cell: Cell
-
+Stroke: TypeAlias = tuple[int, int, Cell]
+"""A span whose cell an event changed: start, end, cell."""
 
 BLANK: Final = Cell(Kind.UNKNOWN, None, 0)
 """Before the first event."""
@@ -60,20 +68,42 @@ CROWD_MIN: Final = 16
 CROWD_CONFLICT: Final = Cell(Kind.CONFLICT, None, -1)
 
 
-class Reasons(NamedTuple):
-    """What decides why nobody is eligible at an instant; cheap to compare before and after an event."""
+class Reasons:
+    """What decides why nobody is eligible at an instant; cheap to compare before and after an event. Never changed."""
 
-    excluded: Spans
-    start: int
-    """The earliest start of an active version, POS without one."""
-    end: int
-    """The earliest end of an active version, POS without one."""
-    otherwise: Reason
-    """The reason when no version is active."""
-    superseded: Spans | None = None
-    """Where active versions are covered, if that is not everywhere that one holds: near duplicates were merged."""
-    latest: int = NEG
-    """The latest start of an active version, asked only where ``superseded`` is."""
+    __slots__ = ("end", "excluded", "latest", "otherwise", "start", "superseded")
+
+    def __init__(
+        self,
+        excluded: Spans,
+        start: int,
+        end: int,
+        otherwise: Reason,
+        superseded: Spans | None = None,
+        latest: int = NEG,
+    ) -> None:
+        self.excluded = excluded
+        self.start = start
+        """The earliest start of an active version, POS without one."""
+        self.end = end
+        """The earliest end of an active version, POS without one."""
+        self.otherwise = otherwise
+        """The reason when no version is active."""
+        self.superseded = superseded
+        """Where active versions are covered, if that is not everywhere that one holds: near duplicates were merged."""
+        self.latest = latest
+        """The latest start of an active version, asked only where ``superseded`` is."""
+
+    def same(self, other: Reasons) -> bool:
+        """Whether the other gives the same reasons everywhere."""
+        return (
+            self.start == other.start
+            and self.end == other.end
+            and self.otherwise is other.otherwise
+            and self.excluded == other.excluded
+            and self.superseded == other.superseded
+            and self.latest == other.latest
+        )
 
     def at(self, instant: int) -> Reason:
         """The reason at an instant where no version is eligible."""
@@ -87,20 +117,20 @@ class Reasons(NamedTuple):
             return Reason.NOT_YET_VALID if instant < self.latest else self.otherwise
         return Reason.SUPERSEDED if instant >= self.start else Reason.NOT_YET_VALID
 
-    def bounds(self) -> Iterator[int]:
+    def bounds(self) -> list[int]:
         """The instants where it may change."""
-        yield self.start
-        yield self.end
-        for span in self.excluded:
-            yield from span
+        found = [self.start, self.end]
+        for start, end in self.excluded:
+            found += (start, end)
         if self.superseded is not None:
-            yield self.latest
-            for span in self.superseded:
-                yield from span
+            found.append(self.latest)
+            for start, end in self.superseded:
+                found += (start, end)
+        return found
 
     def changed(self, before: Reasons) -> Spans:
         """Where it differs from what it was before."""
-        if self == before:
+        if self.same(before):
             return NOWHERE
         if POS in (self.start, before.start) or self.superseded is not None or before.superseded is not None:
             return EVERYWHERE
@@ -126,11 +156,10 @@ def reasons_of(standing: Standing) -> Reasons:
         otherwise = Reason.REVOKED if standing.any_revoked else Reason.PROPOSED_ONLY
     if not active:
         return Reasons(excluded, POS, POS, otherwise)
-    reasons = Reasons(excluded, active[0], standing.active_ends[0], otherwise)
     if not standing.has_groups:
-        return reasons
+        return Reasons(excluded, active[0], standing.active_ends[0], otherwise)
     covered = joined(span for version in standing.numbered if version.active for span in version.covered)
-    return reasons._replace(superseded=covered, latest=active[-1])
+    return Reasons(excluded, active[0], standing.active_ends[0], otherwise, covered, active[-1])
 
 
 def _common(left: Spans, right: Spans) -> Spans:
@@ -170,11 +199,12 @@ class Picture:
 
     def stretch(self, at: int) -> Stroke:
         """The stretch at a place."""
-        return Stroke(self.starts[at], self._end(at), self.cells[at])
+        return (self.starts[at], self._end(at), self.cells[at])
 
     def stretches(self) -> Iterator[Stroke]:
         """All stretches, in order."""
-        return map(self.stretch, range(len(self.starts)))
+        for at in range(len(self.starts)):
+            yield self.stretch(at)
 
     def conflicts_over(self, start: int, end: int) -> int:
         """The mask of the versions that are in conflict somewhere in ``[start, end)``."""
@@ -195,7 +225,7 @@ class Picture:
             for a, b in spans:
                 flips[a] = flips.get(a, 0) ^ bit
                 flips[b] = flips.get(b, 0) ^ bit
-        cuts = sorted({*flips, *reasons.bounds()})
+        cuts = sorted(set(flips).union(reasons.bounds()))
         strokes: list[Stroke] = []
         for span in dirty:
             strokes += self._repaint(span, cuts, flips, standing, reasons)
@@ -215,7 +245,7 @@ class Picture:
         if self.cells == [cell]:
             return []
         self._become(cell)
-        return [Stroke(NEG, POS, cell)]
+        return [(NEG, POS, cell)]
 
     def _become(self, cell: Cell) -> None:
         self.starts, self.cells, self.hashes = [NEG], [cell], [None]
@@ -250,16 +280,16 @@ class Picture:
                 # who joins a conflict leaves it one
                 joins = old.kind is Kind.CONFLICT and not flipped & old.mask
                 cell = Cell(Kind.CONFLICT, None, mask) if joins else _cell(mask, a, standing, reasons)
-                if cell != old:
+                if not cell.same(old):
                     _stroke(strokes, a, b, cell, old, standing)
-                if not cells or cells[-1] != cell:
+                if not cells or not cells[-1].same(cell):
                     starts.append(a)
                     cells.append(cell)
                 a = b
         is_within = self._end(last - 1) > end
         if is_within or last < len(self.starts):
             at = last - 1 if is_within else last
-            if cells[-1] != self.cells[at]:
+            if not cells[-1].same(self.cells[at]):
                 starts.append(end)
                 cells.append(self.cells[at])
             last = at + 1
@@ -284,12 +314,14 @@ def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell, old: Cell, 
         if cell.kind is Kind.CONFLICT and old.kind is Kind.CONFLICT and old.mask.bit_count() > CROWD_MIN:
             return
         cell = look(cell, standing)
-        if cell == look(old, standing):
+        if cell.same(look(old, standing)):
             return
-    if strokes and strokes[-1].end == start and strokes[-1].cell == cell:
-        strokes[-1] = Stroke(strokes[-1].start, end, cell)
-    else:
-        strokes.append(Stroke(start, end, cell))
+    if strokes:
+        before, stop, last = strokes[-1]
+        if stop == start and last.same(cell):
+            strokes[-1] = (before, end, cell)
+            return
+    strokes.append((start, end, cell))
 
 
 def look(cell: Cell, standing: Standing) -> Cell:

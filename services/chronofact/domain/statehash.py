@@ -6,13 +6,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from chronofact.domain.lanes import ELIGIBLE, lane_of
-from chronofact.domain.picture import CROWD_MIN, Cell, Kind, Picture, Reason, Stroke
+from chronofact.domain.picture import CROWD_MIN, Cell, Kind, Picture, Reason
 from chronofact.domain.rivals import bits
 from chronofact.domain.spans import NEG, NOWHERE, POS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from chronofact.domain.picture import Stroke
     from chronofact.domain.rivals import PairIds
     from chronofact.domain.standing import Standing, Version
 
@@ -60,7 +61,7 @@ def _hash_stretches(standing: Standing, picture: Picture, crowd: tuple[int, int]
         at = picture.index_of(start, at)
         while at < len(picture.starts) and picture.starts[at] < end:
             stretch = picture.stretch(at)
-            mask = stretch.cell.mask
+            mask = stretch[2].mask
             if mask.bit_count() > CROWD_MIN:
                 crowd = (mask, _crowd_digest(standing, mask, crowd))
             picture.hashes[at] = number = _stretch_hash(standing, stretch, crowd[1])
