@@ -136,3 +136,12 @@ def test_a_lost_database(kafka: str, topic_name: str, empty_database: str) -> No
         assert world.ask("select state from chronofact.projection") == "live"
         assert world.ask("select divergences from chronofact.reconciliation_run order by run_id desc limit 1") == 0
         assert world.ask("select count(*) > 0 from chronofact.memory_current")
+
+
+def test_by_another_rule_it_is_checked_and_then_compared_for_a_window(world: Rebuilding) -> None:
+    with world.reconciler() as reconciler, world.projector("p2"):
+        world.ready(reconciler)
+        code, told = world.told("start", "--wait", "--rule", "2", "--shadow-window", "90s")
+        assert (code, told["state"], told["rule"], told["compared_with"]) == (0, "ready", 2, "p1"), told
+        assert world.ask("select divergences from chronofact.reconciliation_run order by run_id desc limit 1") == 0
+        assert world.ask("select old_projection from chronofact.shadow where new_projection = 'p2'") == "p1"
