@@ -1,5 +1,5 @@
--- What a rebuilt projection can be held against: one that serves, of the same topic; of the same rule rather than another,
--- the default one rather than another.
+-- What a rebuilt projection can be held against: one that serves, of the same topic; rather of the same rule than of
+-- another, rather the default one than another.
 select
     p.name,
     p.rule

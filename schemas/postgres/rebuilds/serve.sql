@@ -1,9 +1,7 @@
 -- The projection may be routed to. It is live at once where nobody had a default route, and ready else.
 with routed as (
     insert into chronofact.tenant_route (tenant_id, projection)
-    select
-        null,
-        %(projection)s
+    values (null, %(projection)s)
     on conflict on constraint tenant_route_one_a_tenant do nothing
     returning projection
 )

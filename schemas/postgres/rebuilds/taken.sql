@@ -1,12 +1,5 @@
 -- What is in the way of making a projection of this name: its state, whether a schema is there, its last rebuild.
-select
-    p.state as projection_state,
-    to_regnamespace(%(projection)s) is not null as has_schema,
-    r.rebuild_id,
-    r.state as rebuild_state
-from (select 1) as one
-left join chronofact.projection as p on p.name = %(projection)s
-left join lateral (
+with last_one as (
     select
         b.rebuild_id,
         b.state
@@ -14,4 +7,10 @@ left join lateral (
     where b.projection = %(projection)s
     order by b.rebuild_id desc
     limit 1
-) as r on true
+)
+
+select
+    (select p.state from chronofact.projection as p where p.name = %(projection)s) as projection_state,
+    to_regnamespace(%(projection)s) is not null as has_schema,
+    (select l.rebuild_id from last_one as l) as rebuild_id,
+    (select l.state from last_one as l) as rebuild_state
