@@ -27,7 +27,8 @@ from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.packed import PackedLines, encoded
 from chronofact.postgres.parking_batch import ParkingBatch, asks
-from chronofact.postgres.raw_values import MicrosLoader, RawLoader, head_line
+from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
+from chronofact.postgres.raw_values import head_line
 from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import connect
 from chronofact.postgres.spelling import Int8Array, UuidArray, take_parameters

@@ -1,12 +1,9 @@
-"""Facts, their heads, and values as they come back: no datetime or UUID object is ever built."""
+"""Facts and their heads as COPY takes them: no datetime or UUID object is ever built."""
 
 from __future__ import annotations
 
 from struct import Struct
 from typing import Final
-
-from psycopg.adapt import Buffer, Loader
-from psycopg.pq import Format
 
 from chronofact.contracts.projection import FactLine
 
@@ -85,21 +82,3 @@ def head_line(
         32,
         state_hash,
     ) + _text(subject_label)
-
-
-_micros = Struct("!q").unpack
-
-
-class RawLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> bytes:
-        return bytes(data)
-
-
-class MicrosLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> int:
-        micros: int = _micros(data)[0]
-        return micros + _POSTGRES_EPOCH
