@@ -1,4 +1,5 @@
--- What somebody wants tried again: a fact with all that is parked of it, or a message of no fact; not while its partition is held.
+-- What somebody wants tried again: a fact with all that is parked of it, or a message of no fact;
+-- not while its partition is held.
 select
     p.partition,
     uuid_send(p.fact_id) as fact_id,
@@ -7,7 +8,7 @@ from chronofact.parked_event as p
 where
     p.projection = %(projection)s and p.topic_id = %(topic_id)s and p.partition = any(%(partitions)s::smallint[])
     and p.release_asked_at is not null
-    and not exists(
+    and not exists (
         select
         from chronofact.checkpoint as c
         where
