@@ -61,7 +61,7 @@ def _taken(
     for message in messages:
         event = event_in(key, message.value)
         if event.kind == _DROP:
-            raise Rejected("drop", "it is of no fact")
+            raise Rejected("drop_misplaced", "it is of no fact")
         if slot.identity != event.identity:
             check_identity(key, event)
             if partition_of(key, partitions) != message.partition:
