@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chronofact.projector.feeding import PART, Feed, Feeder
+from chronofact.projector.feeding import PART, Feed, Feeder, refusals_told
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
 from chronofact.runtime.failures import Corruption, Transient
@@ -44,6 +44,13 @@ class Scripted:
 
     def close(self) -> None:
         self.is_closed = True
+
+
+def guarded(feed: Callable[[], None], failed: Callable[[str, str], None]) -> None:
+    try:
+        refusals_told(feed, failed)
+    except ValueError as fault:
+        failed("fault", str(fault))
 
 
 class World:
@@ -83,7 +90,7 @@ class World:
 
 @contextmanager
 def feeding(world: World, *only: str) -> Iterator[Feeder]:
-    feeder = Feeder(world, world.make, world.health, only=only, cache_bytes_max=1_000)
+    feeder = Feeder(world, world.make, world.health, only=only, cache_bytes_max=1_000, guard=guarded)
     try:
         yield feeder
     finally:

@@ -7,6 +7,7 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import structlog
 
@@ -16,7 +17,7 @@ from chronofact.kafka.consumer import LogConsumer
 from chronofact.postgres.feeding import Roster
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.projecting.parking import ParkingLimits
-from chronofact.projector.feeding import LOOK_S, PART, Feed, Feeder
+from chronofact.projector.feeding import LOOK_S, PART, Feed, Feeder, refusals_told
 from chronofact.projector.log import KafkaLog
 from chronofact.projector.loop import Limits, Projector
 from chronofact.projector.serving import HealthServer
@@ -56,6 +57,7 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
         health,
         only=frozenset(filter(None, settings.feeds.split(","))),
         cache_bytes_max=CACHE_BYTES_MAX,
+        guard=_guarded,
     )
     with HealthServer(health, metrics, host=settings.projector_host, port=settings.projector_port) as server:
         server.watch(feeder.look_at_stalls)
@@ -75,6 +77,13 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
             roster.close()
     log.info("stopped")
     return 0
+
+
+def _guarded(feed: Callable[[], None], failed: Callable[[str, str], None]) -> None:
+    try:
+        refusals_told(feed, failed)
+    except Exception as fault:  # noqa: BLE001 - a thread's entry: whatever it is, it ends here and loudly
+        failed("fault", place_of(fault))
 
 
 def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics) -> Feed:

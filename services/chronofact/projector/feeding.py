@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from contextvars import copy_context
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import structlog
 
@@ -16,7 +16,6 @@ from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
 from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
-from chronofact.runtime.logging import place_of
 
 PART: Final = "projections"
 LOOK_S: Final = 1.0
@@ -24,10 +23,22 @@ LEAVE_S: Final = 15.0
 """How long a feed may take to finish its batch and leave."""
 
 
+Guard: TypeAlias = Callable[[Callable[[], None], Callable[[str, str], None]], None]
+"""Runs a feed to its end, and tells code and message of what ended it early."""
+
+
 class Roster(Protocol):
     """Which projections are to be fed, and which of them tenants may read."""
 
     def to_feed(self) -> Mapping[str, bool]: ...
+
+
+def refusals_told(feed: Callable[[], None], failed: Callable[[str, str], None]) -> None:
+    """Feeds until it is over; tells what has to stop it."""
+    try:
+        feed()
+    except (ParkingLimit, Corruption) as fault:
+        failed(type(fault).__name__, str(fault))
 
 
 class Feed:
@@ -42,13 +53,15 @@ class Feed:
         self.stall = make_stall()
         self._projector: Projector | None = None
         self._stopping = threading.Event()
+        self.guard: Guard = refusals_told
         self.has_failed = False
         # a thread starts without context variables, and so its log lines without the service's name
         run = partial(copy_context().run, self._run)
         self._thread = threading.Thread(target=run, name=f"feed-{projection}", daemon=True)
 
-    def start(self) -> None:
+    def start(self, guard: Guard = refusals_told) -> None:
         """Begin."""
+        self.guard = guard
         self._thread.start()
 
     def share(self, cache_bytes_max: int) -> None:
@@ -66,12 +79,7 @@ class Feed:
 
     def _run(self) -> None:
         structlog.contextvars.bind_contextvars(projection=self.projection)
-        try:
-            self._feed()
-        except (ParkingLimit, Corruption) as fault:
-            self._failed(type(fault).__name__, str(fault))
-        except Exception as fault:  # noqa: BLE001 - a thread's entry: whatever it is, it ends here and loudly
-            self._failed("fault", place_of(fault))
+        self.guard(self._feed, self._failed)
 
     def _feed(self) -> None:
         projector = self._projector = self._make()
@@ -98,7 +106,9 @@ class Feeder:
         *,
         only: Collection[str] = (),
         cache_bytes_max: int,
+        guard: Guard = refusals_told,
     ) -> None:
+        self._guard = guard
         self._roster = roster
         self._make = make
         self._health = health
@@ -118,7 +128,7 @@ class Feeder:
         for projection in wanted:
             if projection not in self.feeds:
                 self.feeds[projection] = feed = self._make(projection)
-                feed.start()
+                feed.start(self._guard)
         self._tell(wanted)
         for projection, feed in self.feeds.items():
             feed.telling.counts(is_serving=wanted[projection])
