@@ -113,14 +113,14 @@ def produce_evenly(kafka: str, topic: str, said: list[Said], produced: dict[tupl
     producer.flush(30)
 
 
-def watch_checkpoints(database: str, total: int) -> dict[int, list[tuple[int, float]]]:
+def watch_checkpoints(database: str, total: int, *, projection: str = "p1") -> dict[int, list[tuple[int, float]]]:
     """By partition: each next offset that was seen, and when."""
     seen: dict[int, list[tuple[int, float]]] = {partition: [] for partition in range(12)}
-    statement = "select partition, next_offset from chronofact.checkpoint"
+    statement = "select partition, next_offset from chronofact.checkpoint where projection = %s"
     deadline = time.monotonic() + 120
     with psycopg.connect(database, autocommit=True) as connection:
         while sum(steps[-1][0] for steps in seen.values() if steps) < total:
-            found = connection.execute(statement).fetchall()
+            found = connection.execute(statement, (projection,)).fetchall()
             now = time.monotonic()
             assert now < deadline
             for partition, next_offset in found:

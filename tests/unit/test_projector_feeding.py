@@ -12,6 +12,7 @@ import pytest
 from chronofact.projector.feeding import PART, Feed, Feeder, refusals_told
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
+from chronofact.projector.turns import OfTurns, Turns
 from chronofact.runtime.failures import Corruption, Transient
 from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
@@ -59,6 +60,7 @@ class World:
         self.health = Health(PART)
         self.metrics = Metrics("projector")
         self.projectors: dict[str, Scripted] = {}
+        self.turns = Turns()
         self.faults: dict[str, BaseException] = {}
 
     def to_feed(self) -> Mapping[str, bool]:
@@ -80,7 +82,8 @@ class World:
             projection,
             projector,
             telling,
-            lambda: Stall(self.health, monotonic=time.monotonic, cut=lambda: None, part=f"loop {projection}"),
+            Stall(self.health, monotonic=time.monotonic, cut=lambda: None, part=f"loop {projection}"),
+            turn=OfTurns(self.turns),
         )
 
     def why(self, projection: str) -> str | None:
@@ -158,9 +161,27 @@ def test_readiness_depends_on_what_tenants_may_read() -> None:
         until(lambda: feeder.feeds["p2"].has_failed)
         feeder.look()
         assert world.why("p2") is None
+        assert world.health.beside()["projection p2"].code == "projection_failed"
         world.listed = {"p1": True, "p2": True}
         feeder.look()
         assert world.why("p2") == "projection_failed"
+
+
+def test_what_failed_begins_anew_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.listed = {"p1": True, "p2": True}
+    world.faults["p2"] = Corruption("made up")
+    with feeding(world) as feeder:
+        feeder.look()
+        until(lambda: feeder.feeds["p2"].has_failed)
+        del world.faults["p2"]
+        feeder.look()
+        assert feeder.feeds["p2"].has_failed
+        monkeypatch.setattr("chronofact.projector.feeding.AGAIN_S", 0.0)
+        feeder.look()
+        until(lambda: runs(world, "p1", "p2"))
+        assert feeder.look()
+        assert not feeder.feeds["p2"].has_failed
 
 
 def test_while_the_roster_cannot_be_read_feeds_go_on() -> None:

@@ -28,6 +28,11 @@ def test_readiness_tells_a_loop_that_stands_and_one_that_goes_on() -> None:
     clock.now_s += CUT_S - STALLED_S
     stall.look()
     assert cuts == [clock.now_s]
+    stall.counts(is_serving=False)
+    assert not health.reasons()
+    assert health.beside()[PART].code == "stalled"
+    stall.counts(is_serving=True)
     stall.turned()
     stall.look()
     assert not health.reasons()
+    assert not health.beside()

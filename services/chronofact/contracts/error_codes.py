@@ -281,7 +281,7 @@ _SURROUNDINGS: Final = {
     ),
     "projection_failed": (
         "The feeding of one projection has ended, since something is wrong with us; others go on.",
-        "see the process's log for why; once that is mended, restart it: it goes on from the checkpoint",
+        "see the process's log for why; it is tried again every 30 s, from the checkpoint",
     ),
     "stalled": (
         "The process waits for an answer that does not come, of Postgres most likely.",

@@ -23,6 +23,7 @@ from chronofact.projector.loop import Limits, Projector
 from chronofact.projector.serving import HealthServer
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
+from chronofact.projector.turns import OfTurns, Turns
 from chronofact.runtime.config import Settings, settings_or_exit
 from chronofact.runtime.health import Health
 from chronofact.runtime.lifecycle import stop_on_signals
@@ -51,9 +52,10 @@ def _run(settings: Settings, stopping: threading.Event) -> int:
     health = Health(PART)
     metrics = Metrics("projector")
     roster = Roster(settings.postgres.get_secret_value())
+    turns = Turns()
     feeder = Feeder(
         roster,
-        lambda projection: _feed(settings, projection, health, metrics),
+        lambda projection: _feed(settings, projection, health, metrics, OfTurns(turns)),
         health,
         only=frozenset(filter(None, settings.feeds.split(","))),
         cache_bytes_max=CACHE_BYTES_MAX,
@@ -86,18 +88,19 @@ def _guarded(feed: Callable[[], None], failed: Callable[[str, str], None]) -> No
         failed("fault", place_of(fault))
 
 
-def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics) -> Feed:
+def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics, turn: OfTurns) -> Feed:
     store = ProjectionStore(settings.postgres.get_secret_value(), projection, name=settings.projector_name)
     telling = Telling(health, metrics, projection, wall_s=time.time)
     return Feed(
         projection,
-        lambda: _compose(settings, projection, store, telling),
+        lambda: _compose(settings, projection, store, telling, turn),
         telling,
-        lambda: Stall(health, monotonic=time.monotonic, cut=store.cut, part=f"loop {projection}"),
+        Stall(health, monotonic=time.monotonic, cut=store.cut, part=f"loop {projection}"),
+        turn=turn,
     )
 
 
-def _compose(settings: Settings, projection: str, store: ProjectionStore, telling: Telling) -> Projector:
+def _compose(settings: Settings, projection: str, store: ProjectionStore, telling: Telling, turn: OfTurns) -> Projector:
     topic = facts_topic(settings.facts_topic)
 
     def consumer() -> LogConsumer:
@@ -124,6 +127,7 @@ def _compose(settings: Settings, projection: str, store: ProjectionStore, tellin
         monotonic=time.monotonic,
         jitter=random.random,
         limits=limits,
+        turn=turn,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from contextvars import copy_context
 from functools import partial
@@ -14,13 +15,16 @@ from chronofact.projecting.parking import ParkingLimit
 from chronofact.projector.loop import Projector
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
+from chronofact.projector.turns import OfTurns
 from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 
 PART: Final = "projections"
 LOOK_S: Final = 1.0
 LEAVE_S: Final = 15.0
-"""How long a feed may take to finish its batch and leave."""
+"""How long all feeds together may take to finish their batches and leave."""
+AGAIN_S: Final = 30.0
+"""A feed that something was wrong with begins anew after so long, while others go on."""
 
 
 Guard: TypeAlias = Callable[[Callable[[], None], Callable[[str, str], None]], None]
@@ -45,16 +49,24 @@ class Feed:
     """One projection being fed, until it is stopped or something is wrong with us."""
 
     def __init__(
-        self, projection: str, make: Callable[[], Projector], telling: Telling, make_stall: Callable[[], Stall]
+        self,
+        projection: str,
+        make: Callable[[], Projector],
+        telling: Telling,
+        stall: Stall,
+        *,
+        turn: OfTurns,
     ) -> None:
         self.projection = projection
         self.telling = telling
+        self.stall = stall
         self._make = make
-        self.stall = make_stall()
+        self._turn = turn
         self._projector: Projector | None = None
         self._stopping = threading.Event()
         self.guard: Guard = refusals_told
         self.has_failed = False
+        self._failed_at = 0.0
         # a thread starts without context variables, and so its log lines without the service's name
         run = partial(copy_context().run, self._run)
         self._thread = threading.Thread(target=run, name=f"feed-{projection}", daemon=True)
@@ -63,6 +75,17 @@ class Feed:
         """Begin."""
         self.guard = guard
         self._thread.start()
+
+    def counts(self, *, is_serving: bool) -> None:
+        """Whether tenants may read it: readiness depends on it then, and it goes first."""
+        self._turn.is_serving = is_serving
+        self.telling.counts(is_serving=is_serving)
+        self.stall.counts(is_serving=is_serving)
+
+    @property
+    def may_begin_anew(self) -> bool:
+        """Whether it failed, and that is a while ago."""
+        return self.has_failed and time.monotonic() - self._failed_at >= AGAIN_S
 
     def share(self, cache_bytes_max: int) -> None:
         """How much memory its histories may take from the next batch on."""
@@ -73,9 +96,9 @@ class Feed:
         """Return at once."""
         self._stopping.set()
 
-    def wait(self) -> None:
+    def wait(self, until: float) -> None:
         """Until it has left, or takes too long over it."""
-        self._thread.join(LEAVE_S)
+        self._thread.join(max(0.0, until - time.monotonic()))
 
     def _run(self) -> None:
         structlog.contextvars.bind_contextvars(projection=self.projection)
@@ -92,6 +115,7 @@ class Feed:
 
     def _failed(self, code: str, message: str) -> None:
         self.telling.failed(code, message)
+        self._failed_at = time.monotonic()
         self.has_failed = True
 
 
@@ -126,12 +150,13 @@ class Feeder:
             return True
         self._end([one for one in self.feeds if one not in wanted])
         for projection in wanted:
-            if projection not in self.feeds:
+            before = self.feeds.get(projection)
+            if before is None or before.may_begin_anew:
                 self.feeds[projection] = feed = self._make(projection)
                 feed.start(self._guard)
         self._tell(wanted)
         for projection, feed in self.feeds.items():
-            feed.telling.counts(is_serving=wanted[projection])
+            feed.counts(is_serving=wanted[projection])
             feed.share(self._cache_bytes_max // len(self.feeds))
         return not self.feeds or any(not feed.has_failed for feed in self.feeds.values())
 
@@ -160,9 +185,10 @@ class Feeder:
 
     def _end(self, projections: Collection[str]) -> None:
         leaving = [self.feeds.pop(one) for one in projections]
+        until = time.monotonic() + LEAVE_S
         for feed in leaving:
             feed.ask_to_stop()
         for feed in leaving:
-            feed.wait()
+            feed.wait(until)
             feed.telling.forget()
             feed.stall.forget()

@@ -11,7 +11,8 @@ from chronofact.projecting.apply import Applier
 from chronofact.projecting.draft import Owned, Topic
 from chronofact.projecting.parking import ParkingLimits, ParkingMeter
 from chronofact.projecting.ports import Applied, Message, Store
-from chronofact.projector.ports import Assignment, Log, Observer, TopicLook
+from chronofact.projector.ports import Assignment, Log, Observer, TopicLook, Turn
+from chronofact.projector.turns import OfTurns, Turns
 from chronofact.runtime.failures import Fenced, Held, Transient, Unfit
 
 NO_GENERATION: Final = -1
@@ -48,6 +49,7 @@ class Projector:
         monotonic: Callable[[], float],
         jitter: Callable[[], float],
         limits: Limits | None = None,
+        turn: Turn | None = None,
     ) -> None:
         self._log = log
         self._store = store
@@ -55,6 +57,7 @@ class Projector:
         self._monotonic = monotonic
         self._jitter = jitter
         self.limits = limits or Limits()
+        self._turn_to_apply = turn or OfTurns(Turns())
         self._topic_id = b""
         self._partitions = 0
         self.applier = Applier(
@@ -112,12 +115,18 @@ class Projector:
         if now >= self._look_at:
             self._look()
         self._try_held(now)
-        done = self._apply(self._wanted(messages))
+        done = self._apply_in_turn(self._wanted(messages))
         if now >= self._release_at:
             self._release_at = now + self.limits.release_every_s
             done = self._release(done)
         self._hint(now)
         return done
+
+    def _apply_in_turn(self, work: Sequence[Message]) -> Applied | None:
+        if not work:
+            return None
+        with self._turn_to_apply:
+            return self._apply(work)
 
     def _apply(self, work: Sequence[Message]) -> Applied | None:
         if not work:
@@ -158,7 +167,8 @@ class Projector:
 
     def _poll(self) -> Sequence[Message]:
         try:
-            return self._log.poll(events_max=self.limits.batch_events_max, wait_s=self.limits.batch_wait_s)
+            events_max = self._turn_to_apply.events_max(self.limits.batch_events_max)
+            return self._log.poll(events_max=events_max, wait_s=self.limits.batch_wait_s)
         except (Transient, Unfit):
             # silent until then, so a consumer that fails at once does not spin
             if self._monotonic() >= self._retry_at:

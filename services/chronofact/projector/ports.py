@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
 
 from chronofact.projecting.ports import Applied, Message
 from chronofact.runtime.failures import Transient, Unfit
@@ -98,3 +99,17 @@ class Observer(Protocol):
     def lag(self, events: Mapping[int, int], *, newest_appended_at: int) -> None:
         """Once a second: messages of each partition not applied yet, and when the newest applied one was appended."""
         ...
+
+
+class Turn(Protocol):
+    """Whose turn it is among the projections of a process: a batch is applied within it."""
+
+    def events_max(self, most: int) -> int:
+        """How many events the next batch may have."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

@@ -25,6 +25,10 @@ class Stall:
         self._cut = cut
         self._turned_at = monotonic()
 
+    def counts(self, *, is_serving: bool) -> None:
+        """Whether readiness depends on it."""
+        self._health.counts(self._part, is_needed=is_serving)
+
     def turned(self) -> None:
         """The loop begins a turn."""
         self._turned_at = self._monotonic()

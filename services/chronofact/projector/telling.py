@@ -24,8 +24,7 @@ class Telling:
         self._health = health
         self._projection = projection
         self._part = f"{PART} {projection}"
-        self._reason: Reason | None = Reason("starting", "has not looked at its surroundings yet")
-        self._is_serving = True
+        health.hindered(self._part, Reason("starting", "has not looked at its surroundings yet"))
         self._wall_s = wall_s
         self._log = structlog.get_logger()
         self._hindrance: str | None = None
@@ -46,33 +45,34 @@ class Telling:
 
     def counts(self, *, is_serving: bool) -> None:
         """Whether readiness depends on it: it does once tenants may read the projection."""
-        self._is_serving = is_serving
-        self._show(self._reason)
+        self._health.counts(self._part, is_needed=is_serving)
 
     def failed(self, code: str, message: str) -> None:
         """Its feeding has ended, since something is wrong with us."""
         self._log.critical("failed", code=code, message=message)
         self._partitions.labels(self._projection).set(0)
         self._failures.labels(self._projection).inc()
-        self._show(Reason("projection_failed", message))
+        self._health.hindered(self._part, Reason("projection_failed", message))
+        self._forget_lag()
 
     def forget(self) -> None:
         """It is fed here no more."""
         self._partitions.labels(self._projection).set(0)
         self._health.forget(self._part)
+        self._forget_lag()
+        for gauge in (self._parked, self._held_facts):
+            gauge.labels(self._projection).set(0)
 
-    def _show(self, reason: Reason | None) -> None:
-        self._reason = reason
-        if not self._is_serving:
-            self._health.forget(self._part)
-        elif reason is None:
-            self._health.ready(self._part)
-        else:
-            self._health.hindered(self._part, reason)
+    def _forget_lag(self) -> None:
+        """Whoever feeds these partitions now tells it."""
+        self._lag_s.labels(self._projection).set(0)
+        for partition in self._lagging:
+            self._lag_events.remove(self._projection, str(partition))
+        self._lagging.clear()
 
     def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
         """Readiness goes off; each kind of hindrance is logged once until it has passed."""
-        self._show(reason_of(failure))
+        self._health.hindered(self._part, failure)
         self._retries.labels(self._projection, failure.code).inc()
         self._partitions.labels(self._projection).set(0)
         if failure.code != self._hindrance:
@@ -84,11 +84,9 @@ class Telling:
 
     def ready(self, partitions: Sequence[int]) -> None:
         """Readiness is on."""
-        self._show(None)
+        self._health.ready(self._part)
         self._partitions.labels(self._projection).set(len(partitions))
-        for partition in self._lagging:
-            self._lag_events.remove(self._projection, str(partition))
-        self._lagging.clear()
+        self._forget_lag()
         self._log.info("recovered" if self._hindrance else "claimed", partitions=list(partitions))
         self._hindrance = None
         self._is_parking_told = False

@@ -18,11 +18,12 @@ class Reason:
 
 
 class Health:
-    """Ready once every named part is."""
+    """Ready once every named part is, but for those of which it is told that nobody needs them."""
 
     def __init__(self, *parts: str) -> None:
         starting = _helped(Reason("starting", "has not looked at its surroundings yet"))
         self._reasons: dict[str, Reason | None] = dict.fromkeys(parts, starting)
+        self._beside: frozenset[str] = frozenset()
 
     def ready(self, part: str) -> None:
         """Nothing keeps this part from serving."""
@@ -35,6 +36,11 @@ class Health:
     def forget(self, part: str) -> None:
         """There is no such part any more."""
         self._reasons.pop(part, None)
+        self.counts(part, is_needed=True)
+
+    def counts(self, part: str, *, is_needed: bool) -> None:
+        """Whether readiness depends on this part."""
+        self._beside = self._beside - {part} if is_needed else self._beside | {part}
 
     def why(self, part: str) -> Reason | None:
         """What hinders a part."""
@@ -42,7 +48,15 @@ class Health:
 
     def reasons(self) -> dict[str, Reason]:
         """What hinders, by part; empty when ready."""
-        return {part: reason for part, reason in list(self._reasons.items()) if reason is not None}
+        return self._told(is_beside=False)
+
+    def beside(self) -> dict[str, Reason]:
+        """What hinders parts on which readiness does not depend."""
+        return self._told(is_beside=True)
+
+    def _told(self, *, is_beside: bool) -> dict[str, Reason]:
+        told = list(self._reasons.items())
+        return {part: reason for part, reason in told if reason is not None and (part in self._beside) is is_beside}
 
 
 def reason_of(failure: Transient | Unfit) -> Reason:

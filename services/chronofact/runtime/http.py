@@ -34,8 +34,8 @@ _REASONS: Final = many(shape({"part": TEXT, "code": TEXT, "message": TEXT, "reme
 _READY: Final = answers(
     {200: "It can serve.", 503: "It can't, and why."},
     {
-        200: shape({"status": words("ready"), "reasons": _REASONS}),
-        503: shape({"status": words("not_ready"), "reasons": _REASONS}),
+        200: shape({"status": words("ready"), "reasons": _REASONS, "beside": _REASONS}),
+        503: shape({"status": words("not_ready"), "reasons": _REASONS, "beside": _REASONS}),
     },
 )
 _ALIVE: Final = answers({200: "It runs."}, {200: shape({"status": words("alive")})})
@@ -85,13 +85,11 @@ def _add_health(app: FastAPI, health: Health, metrics: Metrics) -> None:
 
     @app.get("/readyz", tags=["health"], summary="It can serve, or why not, by name", responses=_READY)
     async def readyz() -> Response:
-        reasons = health.reasons()
-        if not reasons:
-            return json_response({"status": "ready", "reasons": []})
-        told = [_told(part, reason) for part, reason in reasons.items()]
-        return json_response(
-            {"status": "not_ready", "reasons": told}, status=503, headers={"Retry-After": RETRY_AFTER_S}
-        )
+        reasons = _told(health.reasons())
+        body = {"status": "not_ready" if reasons else "ready", "reasons": reasons, "beside": _told(health.beside())}
+        if reasons:
+            return json_response(body, status=503, headers={"Retry-After": RETRY_AFTER_S})
+        return json_response(body)
 
     @app.get("/metrics", tags=["health"], summary="Prometheus metrics", response_class=PlainTextResponse)
     async def exposition() -> Response:
@@ -99,8 +97,11 @@ def _add_health(app: FastAPI, health: Health, metrics: Metrics) -> None:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _told(part: str, reason: Reason) -> dict[str, str | None]:
-    return {"part": part, "code": reason.code, "message": reason.message, "remedy": reason.remedy}
+def _told(reasons: Mapping[str, Reason]) -> list[dict[str, str | None]]:
+    return [
+        {"part": part, "code": reason.code, "message": reason.message, "remedy": reason.remedy}
+        for part, reason in reasons.items()
+    ]
 
 
 def _add_docs(app: FastAPI) -> None:

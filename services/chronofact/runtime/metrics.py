@@ -121,7 +121,7 @@ METRICS: Final = (
         "chronofact_projector_failures_total",
         "counter",
         ("projector",),
-        "Feeds that ended since something is wrong with us: the projection stands still until the process begins anew.",
+        "Feeds that ended since something is wrong with us: each is tried again after 30 s.",
         labels=("projection",),
     ),
     Metric(
