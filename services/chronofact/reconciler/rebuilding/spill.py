@@ -187,7 +187,7 @@ class _File:
 
     def pieces(self, bucket: int) -> int:
         """More than one only where messages grew after the count of buckets was fixed."""
-        return max(1, self._bytes[bucket] // self._size.memory_bytes)
+        return max(1, (self._bytes[bucket] + len(self._pending[bucket])) // self._size.memory_bytes)
 
     def close(self) -> None:
         self._file.close()
