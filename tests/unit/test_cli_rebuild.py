@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from chronofact.cli.__main__ import main
 from chronofact.cli.outcome import ExitCode
 from chronofact.cli.rebuild_asking import PATIENCE_S, Asking, Away, followed, is_over
-from chronofact.cli.rebuild_told import summary, told
+from chronofact.cli.rebuild_told import LINE_EVERY_S, Lines, summary, told
 
 FOUND: dict[str, Any] = {
     "id": "4", "projection": "p2", "rule": 1, "state": "catching_up", "waiting": "no projector feeds p2",
@@ -65,3 +66,34 @@ def test_one_that_stays_away_is_given_up() -> None:
         [*followed(Scripted(FOUND), 4, sleep=lambda _s: None, monotonic=lambda: float(next(now)))]
     assert away.value.code is ExitCode.UNREACHABLE
     assert "rebuild watch 4" in (away.value.remedy or "")
+
+
+def test_without_a_terminal_it_tells_each_change_and_the_load_now_and_then() -> None:
+    now, lines = [0.0], list[str]()
+    log = Lines(lines.append, lambda: now[0])
+    loading = {**FOUND, "state": "building", "waiting": None, "messages": 0}
+    for passed_s, found in (
+        (0.0, loading), (1.0, loading), (LINE_EVERY_S, loading), (0.5, FOUND), (0.5, FOUND),
+        (0.5, {**FOUND, "waiting": None}), (0.5, {**FOUND, "state": "ready", "waiting": None}),
+    ):  # fmt: skip
+        now[0] += passed_s
+        log.show(found)
+    assert lines == [
+        "rebuild 4 loads, 50% of 90 messages, 80 events",
+        "rebuild 4 loads, 50% of 90 messages, 80 events",
+        "rebuild 4 catches up with the log; waiting: no projector feeds p2",
+        "rebuild 4 catches up with the log",
+        "rebuild 4 is ready",
+    ]
+
+
+def test_help_teaches_the_whole_way(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["chronofact", "rebuild", "--help"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    taught = " ".join(capsys.readouterr().out.split())
+    assert left.value.code == 0
+    way = ["rebuild start", "rebuild watch", "verify p1 p2", "switch --all", "rollback --all", "retire p1"]
+    places = [taught.find(step) for step in way]
+    assert -1 not in places
+    assert places == sorted(places)

@@ -20,7 +20,7 @@ LISTED_MAX: Final = 1_000
 
 HELP: Final = """Make all state anew from the log, into a projection of its own, while the present one goes on serving.
 
-The whole way: 'chronofact rebuild start --wait' loads the log, catches up and verifies; 'chronofact switch TENANT --to p2' has tenants read it, 'chronofact rollback TENANT' takes that back; 'chronofact retire p1 --drop' lets the old one go.
+The whole way: 'chronofact rebuild start' begins, 'chronofact rebuild watch' shows how it loads the log, catches up and is verified; 'chronofact verify p1 p2' proves it once more at any time; 'chronofact switch --all --to p2' has tenants read it, 'chronofact rollback --all' takes that back; 'chronofact retire p1 --drop' lets the old one go.
 
 The reconciler does the work, not this command: it goes on after Ctrl-C, and after any crash from where it was. 'status' and 'watch' look, 'cancel' removes all that it made. On a database that was lost the first rebuild becomes what serves.
 """

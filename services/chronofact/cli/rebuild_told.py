@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 Show = Callable[[Mapping[str, Any]], None]
 
+LINE_EVERY_S: Final = 10.0
+OVER: Final = frozenset({"ready", "failed", "cancelled"})
 LOADING: Final = frozenset({"planning", "building", "indexing"})
 PHASES: Final = {
     "plan_s": "plan", "load_s": "load", "index_s": "index", "catch_up_s": "catch up", "verify_s": "verify",
@@ -52,7 +56,7 @@ def told(found: Mapping[str, Any]) -> list[str]:
     state = str(found["state"])
     lines = [f"rebuild {found['id']} of {found['projection']} by rule {found['rule']} {WORDS[state]}"]
     if found["waiting"]:
-        lines.append(f"it waits for: {found['waiting']}" if state in LOADING else str(found["waiting"]))
+        lines.append(f"waiting: {found['waiting']}")
     if found["messages_total"]:
         lines.append(
             f"{found['messages_read']:,} of {counted(found['messages_total'], 'message')} read, {found['messages']:,} folded:"
@@ -114,11 +118,19 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Show]:
-    """Bars on the terminal while the block runs: the whole with events, rate and time left, and each partition's."""
+    """Bars on the terminal while the block runs: the whole with events, rate and time left, and each partition's.
+
+    Where there is no terminal, lines of a log instead.
+    """
     if quiet:
         yield lambda _found: None
         return
     from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Lines(lambda line: print(line, file=sys.stderr, flush=True)).show
+        return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -128,8 +140,31 @@ def progress(*, quiet: bool) -> Iterator[Show]:
         TextColumn("{task.fields[told]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         yield _Bars(bars).show
+
+
+class Lines:
+    """A line whenever the state or what it waits for changes, and now and then while it loads."""
+
+    def __init__(self, write: Callable[[str], None], monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._write = write
+        self._monotonic = monotonic
+        self._said: tuple[str, bool] | None = None
+        self._said_at = 0.0
+
+    def show(self, found: Mapping[str, Any]) -> None:
+        """Whatever is known now."""
+        now = self._monotonic()
+        says = found["state"], found["waiting"] is None
+        if says == self._said and (now - self._said_at < LINE_EVERY_S or found["state"] in OVER):
+            return
+        self._said, self._said_at = says, now
+        done, total = found["messages_read"] + found["messages"], 2 * found["messages_total"]
+        share = f", {done / total:.0%} of {counted(found['messages_total'], 'message')}" if total else ""
+        loading = f"{share}, {counted(found['events'], 'event')}" if found["state"] in LOADING else ""
+        waiting = f"; waiting: {found['waiting']}" if found["waiting"] else ""
+        self._write(f"rebuild {found['id']} {WORDS[found['state']]}{loading}{waiting}")
 
 
 class _Bars:
