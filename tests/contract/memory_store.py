@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -151,6 +151,29 @@ class MemoryStore:
             self.rule,
         )
 
+    def hold(self, topic_id: bytes, stop_at: Mapping[int, int], *, told: Callable[[list[int]], None]) -> None:
+        """Waits for batches under way in these partitions; ``told`` hears which are held before any other can begin."""
+        with self._locked(topic_id, stop_at):
+            there = [one for one in stop_at if (topic_id, one) in self.database.table("checkpoints")]
+            self.stop_at.update({one: stop_at[one] for one in there})
+            told(there)
+
+    def let_go(self, topic_id: bytes, *, told: Callable[[], None]) -> None:
+        """Waits for them, too."""
+        with self._locked(topic_id, self.stop_at):
+            self.stop_at.clear()
+            told()
+
+    @contextmanager
+    def _locked(self, topic_id: bytes, partitions: Iterable[int]) -> Iterator[None]:
+        transaction = Transaction(self.database)
+        try:
+            for partition in sorted(partitions):
+                transaction.lock("checkpoints", (topic_id, partition))
+            yield
+        finally:
+            transaction.rollback()
+
     def ask(self, topic_id: bytes, partition: int, *, fact_id: bytes | None = None, offset: int | None = None) -> int:
         """As ``chronofact parked release`` does: a fact's messages, or one of no fact; how many."""
         transaction = Transaction(self.database)
@@ -205,7 +228,7 @@ class MemoryBatch:
         if lost:
             raise Fenced(lost)
         if passed := beyond(steps, before, self._store.stop_at):
-            raise Held(passed)
+            raise Held(passed, before)
         return before
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:

@@ -32,6 +32,8 @@ class Audit:
     parked: set[tuple[int, int]] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
     batches: int = 0
+    holds: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Where a held partition stands, and where it has to stop."""
 
     def claimed(self, partition: int, epoch: int, owner: str) -> None:
         """A claim took effect."""
@@ -50,6 +52,7 @@ class Audit:
                 self.problems.append(
                     f"{written.owner} wrote {step.partition} at epoch {step.epoch}, owned by {owner} at {epoch}"
                 )
+            self._keeps_to_its_hold(step)
         for lines in written.lines:
             self._once(self.applied, "applied", [(line.kafka_partition, line.kafka_offset) for line in lines.events])
             self.problems += [
@@ -59,9 +62,25 @@ class Audit:
             ]
             self._once(self.parked, "parked", [(line.kafka_partition, line.kafka_offset) for line in lines.parked])
 
+    def held(self, reached: Mapping[int, int], stop_at: Mapping[int, int]) -> None:
+        """From the next batch on."""
+        self.holds |= {one: (reached[one], stop) for one, stop in stop_at.items()}
+
+    def let_go(self) -> None:
+        """All of it."""
+        self.holds.clear()
+
+    def _keeps_to_its_hold(self, step: Step) -> None:
+        if (hold := self.holds.get(step.partition)) is not None:
+            reached, stop_at = hold
+            if not reached < step.next_offset <= stop_at:
+                self.problems.append(f"{step.partition} went from {reached} to {step.next_offset}, held at {stop_at}")
+            self.holds[step.partition] = step.next_offset, stop_at
+
     def begin_anew(self, epochs: Mapping[int, int], events: Sequence[EventLine], parked: Collection[Place]) -> None:
         """The database is an older copy of itself: what it does not hold never was."""
         self.epochs = {one: (epoch, self.owners.get((one, epoch), "nobody")) for one, epoch in epochs.items()}
+        self.holds.clear()
         self.applied = {(line.kafka_partition, line.kafka_offset) for line in events}
         self.parked = set(parked)
 

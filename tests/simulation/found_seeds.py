@@ -6,7 +6,7 @@ What a seed does changes with the worlds' rules and with the projector's calls, 
 
 FOUND = {
     94: "a hole in the log was believed by its start alone: what had only run ahead behind it was lost",
-    105: "the same",
+    25: "the same",
     344: "the same, as first found",
     345: "the same, as first found",
     46: "a claim called the log shortened, since its former owner had applied what was appended after the look",

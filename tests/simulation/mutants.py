@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from psycopg import errors
 
-from chronofact.contracts.projection import Claim, Step
+from chronofact.contracts.projection import Claim, Step, beyond
 from chronofact.domain.errors import Rejected
 from chronofact.domain.history import History
 from chronofact.projecting import apply, release
@@ -20,6 +20,7 @@ from chronofact.projecting.ports import Applied, Message
 from chronofact.projector import loop
 from chronofact.projector.loop import Projector
 from chronofact.runtime.failures import ConstraintBroken, Transient
+from tests.contract import memory_store
 from tests.contract.memory_store import MemoryBatch, MemoryStore
 from tests.simulation.group import SimLog
 
@@ -44,6 +45,7 @@ def without_look_at_checkpoint() -> Iterator[None]:
     with (
         patch.object(apply, "refuse_moved", lambda *_: None),
         patch.object(release, "refuse_moved", lambda *_: None),
+        patch.object(loop, "refuse_moved", lambda *_: None),
     ):
         yield
 
@@ -311,6 +313,31 @@ def stopping_at_what_the_fold_refuses() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def passing_holds() -> Iterator[None]:
+    """A batch goes on where somebody holds its partition."""
+    with patch.object(memory_store, "beyond", lambda *_: {}):
+        yield
+
+
+@contextmanager
+def releasing_within_holds() -> Iterator[None]:
+    """What is parked in a held partition is released all the same."""
+
+    def moving_only(steps: Sequence[Step], before: Mapping[int, int], stop_at: Mapping[int, int]) -> dict[int, int]:
+        return beyond([step for step in steps if step.next_offset > before[step.partition]], before, stop_at)
+
+    with patch.object(memory_store, "beyond", moving_only):
+        yield
+
+
+@contextmanager
+def standing_at_a_hold_for_ever() -> Iterator[None]:
+    """A partition that was held once is never tried again."""
+    with patch.object(Projector, "_try_held", lambda *_: None):
+        yield
+
+
 MUTANTS = {
     one.__name__: one
     for one in (
@@ -334,5 +361,8 @@ MUTANTS = {
         forgetting_what_was_given_up,
         seeing_repeats_as_new,
         stopping_at_what_the_fold_refuses,
+        passing_holds,
+        releasing_within_holds,
+        standing_at_a_hold_for_ever,
     )
 }

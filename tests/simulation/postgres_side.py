@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from unittest import mock
 from uuid import UUID
@@ -11,8 +11,10 @@ from uuid import UUID
 import psycopg
 
 from chronofact.postgres import projection_store
+from chronofact.postgres.errors import failures_named
 from chronofact.postgres.parking_store import ParkingStore, Which
 from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.postgres.template import script
 from chronofact.projecting.ports import Store
 from tests.simulation.audit import Written
 from tests.simulation.locking import Locking
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 T = TypeVar("T")
+HOLD_S: Final = 3_600
+"""Longer than any world is looked at."""
 
 
 class PostgresLocking:
@@ -79,6 +83,7 @@ class PostgresSide:
     """A fresh database; each process has a connection of its own."""
 
     processes_max = 2
+    expires = False
 
     def __init__(self, world: World, database: str) -> None:
         self.locking: Locking = PostgresLocking(world)
@@ -87,6 +92,9 @@ class PostgresSide:
         self._operator = ParkingStore(database, "p1")
         self._reading = psycopg.connect(database, autocommit=True)
         self._operator._connection.execute("set lock_timeout = '20ms'")
+        self._holding = psycopg.connect(database, autocommit=True)
+        self._holding.execute("set lock_timeout = '20ms'")
+        self._world = world
         self._reading.execute("update chronofact.projection set rule = %s where name = 'p1'", (world.rule,))
 
     def store_for(self, process: Process) -> Store:
@@ -113,6 +121,21 @@ class PostgresSide:
             self.progress()[0],
         )
 
+    def hold(self, stop_at: Mapping[int, int]) -> None:
+        wanted = {"partitions": list(stop_at), "stop_at": list(stop_at.values()), "for_s": HOLD_S}
+        self._hold("hold", wanted, lambda: self._world.audit.held(self.progress()[0], stop_at))
+
+    def let_go(self) -> None:
+        self._hold("let_go", {}, self._world.audit.let_go)
+
+    def expire(self) -> None:
+        """Left to the contract tests: the database goes by a clock of its own."""
+
+    def _hold(self, name: str, wanted: Mapping[str, Any], told: Callable[[], None]) -> None:
+        with failures_named(), self._holding.transaction():
+            self._holding.execute(script("verify", name).filled(self._holding), {"projection": "p1", **wanted})
+            told()
+
     def copy(self) -> Any:
         """Left to the fault tests on real servers."""
 
@@ -124,6 +147,7 @@ class PostgresSide:
             store.close()
         self._operator.close()
         self._reading.close()
+        self._holding.close()
 
     def _facts(self) -> dict[bytes, FactPicture]:
         found = {name: self._by_fact(statement) for name, statement in LINES.items()}

@@ -10,7 +10,7 @@ from chronofact.contracts.projection import Ask, Claim, Lines, ParkedMessage, St
 from chronofact.projecting.parking import ParkingLimit
 from chronofact.projecting.ports import Batch, Store
 from chronofact.projector.loop import Projector
-from chronofact.runtime.failures import Corruption
+from chronofact.runtime.failures import Corruption, Held
 from tests.contract.projecting import Witness
 from tests.simulation.audit import Written
 from tests.simulation.faults import AT, CUT, DATABASE_STEPS, REFUSED, Fault
@@ -153,7 +153,10 @@ class SteppedStore:
 
     def asked(self, topic_id: bytes, partitions: Sequence[int]) -> Sequence[Ask]:
         self._process.step("asked")
-        return self._inner.asked(topic_id, partitions)
+        found = self._inner.asked(topic_id, partitions)
+        if found:
+            self._process.world.verifier.hear_of_release()
+        return found
 
     def close(self) -> None:
         self._inner.close()
@@ -171,9 +174,15 @@ class SteppedBatch:
         self._process.step("advance")
         self._written.steps += steps
         partitions = [step.partition for step in steps]
-        return self._process.world.side.locking.call(
-            self._process, partitions, lambda: self._inner.advance(topic_id, steps), keeps=True
-        )
+        world = self._process.world
+        try:
+            return world.side.locking.call(
+                self._process, partitions, lambda: self._inner.advance(topic_id, steps), keeps=True
+            )
+        except Held as held:
+            is_release = all(step.next_offset == held.before[step.partition] for step in steps)
+            world.scheduler.counts["a release met a hold" if is_release else "a batch met a hold"] += 1
+            raise
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:
         self._process.step("load")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chronofact.projecting.ports import Store
@@ -19,6 +20,8 @@ class Side(Protocol):
     """What a world needs to know of its store."""
 
     processes_max: int
+    expires: bool
+    """Whether its clock is the world's."""
 
     @property
     def locking(self) -> Locking:
@@ -41,6 +44,22 @@ class Side(Protocol):
         """As ``chronofact parked release`` does."""
         ...
 
+    def hold(self, stop_at: Mapping[int, int]) -> None:
+        """As a verification does.
+
+        Raises:
+            Transient: a batch under way took too long; nothing is held.
+        """
+        ...
+
+    def let_go(self) -> None:
+        """The same way."""
+        ...
+
+    def expire(self) -> None:
+        """The time of all holds is over, by the database's clock."""
+        ...
+
     def copy(self) -> Any:
         """All that is committed."""
         ...
@@ -56,6 +75,7 @@ class TwinSide:
     """One twin for all."""
 
     processes_max = 3
+    expires = True
 
     def __init__(self, world: World) -> None:
         self.store = MemoryStore(rule=world.rule)
@@ -76,6 +96,19 @@ class TwinSide:
         partition, offset = place
         self.store.ask(TOPIC_ID, partition, fact_id=fact_id, offset=offset)
 
+    def hold(self, stop_at: Mapping[int, int]) -> None:
+        def told(held: list[int]) -> None:
+            self._world.audit.held(self.progress()[0], {one: stop_at[one] for one in held})
+
+        self.store.hold(TOPIC_ID, stop_at, told=told)
+
+    def let_go(self) -> None:
+        self.store.let_go(TOPIC_ID, told=self._world.audit.let_go)
+
+    def expire(self) -> None:
+        self.store.stop_at.clear()
+        self._world.audit.let_go()
+
     def copy(self) -> Any:
         return dict(self.store.database.tables)
 
@@ -85,6 +118,7 @@ class TwinSide:
         for process in self._world.processes.values():
             process.is_cut = True
         self.store.database.tables = dict(copy)
+        self.store.stop_at.clear()
         epochs = {one: epoch for (_, one), (_, epoch) in self.store.tables.checkpoints.items()}
         self._world.audit.begin_anew(epochs, list(self.store.events()), self.picture().parked)
 

@@ -28,6 +28,7 @@ HAPPENED = {
     *("nap", "nap inside a transaction", "fenced", "rebalance", "rebalance inside a transaction"),
     *("committed after its client was gone", "rolled back late", "session terminated", "ended who stood still"),
     "restored from an older copy",
+    *("held", "could not hold", "a batch met a hold", "a release met a hold"),
     *("waited for a line", "slow commit", "slow step"),
     *("redelivered", "ran ahead", "offset without a message", "broker time went back"),
     *("asked for a release", "released", "asked for a drop", "dropped", "dropped by mistake", "mended"),

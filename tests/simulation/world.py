@@ -23,6 +23,7 @@ from tests.simulation.picture import held_behind_nothing
 from tests.simulation.process import Process
 from tests.simulation.scheduler import Scheduler, Task
 from tests.simulation.sides import Side, TwinSide
+from tests.simulation.verifier import Verifier
 from tests.simulation.workload import BORN_US, FUTURE, Kind, Planned, workload
 
 SESSION_TIMEOUT_S: Final = 6.0
@@ -62,6 +63,7 @@ class World:
         self.is_ending = False
         self._workers: list[Task] = []
         self.operator = Operator(self)
+        self.verifier = Verifier(self)
 
     @contextmanager
     def lived(self) -> Iterator[None]:
@@ -138,6 +140,8 @@ class World:
         self._often(self.weather.restarts, self._stop)
         self._often(self.weather.restores, lambda: self.restore_later(self.dice.wait_s(5.0)))
         self._workers.append(scheduler.start("operator", self.operator.work))
+        if self.verifier.is_there:
+            self._workers.append(scheduler.start("verifier", self.verifier.work))
         if self.mends:
             scheduler.at(dice.random.uniform(0.1, 0.8) * self.lasts_s, self._mend)
 
@@ -267,7 +271,7 @@ class World:
         """What is still to be done."""
         found = [f"{one.name} is away" for one in self.processes.values() if one.is_gone]
         found += [f"{one.name} is not ready" for one in self._running() if not one.witness.is_ready]
-        found += ["the operator is at work" for one in self._workers if not one.is_done]
+        found += ["the operator or a verifier is at work" for one in self._workers if not one.is_done]
         if self.side.locking.ghosts:
             found.append("transactions of the dead are open")
         if found:

@@ -370,9 +370,9 @@ class Step(NamedTuple):
 
 
 def beyond(steps: Iterable[Step], before: Mapping[int, int], stop_at: Mapping[int, int]) -> dict[int, int]:
-    """Those holds that some step would pass; one that does not move the checkpoint passes none."""
+    """Those holds that some step would break: all but moving the checkpoint up to where it has to stop (a release does not move it)."""
     return {
         step.partition: stop_at[step.partition]
         for step in steps
-        if step.partition in stop_at and step.next_offset > max(stop_at[step.partition], before[step.partition])
+        if step.partition in stop_at and not before[step.partition] < step.next_offset <= stop_at[step.partition]
     }

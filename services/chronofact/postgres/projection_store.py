@@ -223,7 +223,7 @@ class ProjectionBatch:
             raise Fenced(lost)
         stop_at = {partition: offset for partition, _, offset in found if offset is not None}
         if passed := beyond(steps, before, stop_at):
-            raise Held(passed)
+            raise Held(passed, before)
         return before
 
     def load(self, fact_ids: Sequence[bytes]) -> Sequence[StoredFact]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from chronofact.contracts.projection import Claim
 from chronofact.projecting.apply import Applier
-from chronofact.projecting.draft import Owned, Topic
+from chronofact.projecting.draft import Owned, Topic, refuse_moved
 from chronofact.projecting.parking import ParkingLimits, ParkingMeter
 from chronofact.projecting.ports import Applied, Message, Store
 from chronofact.projector.ports import Assignment, Log, Observer, TopicLook, Turn
@@ -134,17 +134,19 @@ class Projector:
         try:
             applied = self.applier.apply(self.owned, work)
         except Held as held:
+            refuse_moved(self.owned, held.before)
             return self._apply(self._up_to(held.stop_at, work))
         self._newest_appended_at = applied.newest_appended_at
         self._observer.applied(applied)
         return applied
 
     def _up_to(self, stop_at: Mapping[int, int], work: Sequence[Message]) -> Sequence[Message]:
-        """What may still be applied; held partitions are silent until they are tried again."""
+        """What is not applied yet and may be; held partitions are silent until they are tried again."""
         until = self._monotonic() + self.limits.held_look_s
         self._held.update(dict.fromkeys(stop_at, until))
         self._start()
-        return [one for one in work if one.partition not in stop_at or one.offset < stop_at[one.partition]]
+        left = [one for one in work if one.offset >= self.owned[one.partition].next_offset]
+        return [one for one in left if one.partition not in stop_at or one.offset < stop_at[one.partition]]
 
     def _try_held(self, now: float) -> None:
         if self._held and (due := [partition for partition, at in self._held.items() if now >= at]):
@@ -159,7 +161,11 @@ class Projector:
     def _release(self, done: Applied | None) -> Applied | None:
         """Try again what somebody asks for."""
         for ask in self._store.asked(self._topic_id, sorted(self.owned)):
-            released = self.applier.release(self.owned, ask)
+            try:
+                released = self.applier.release(self.owned, ask)
+            except Held as held:  # since we were asked; it stays asked for
+                refuse_moved(self.owned, held.before)
+                continue
             self._observer.applied(released)
             done = done or Applied()
             done.add(released)

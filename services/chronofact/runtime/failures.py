@@ -39,11 +39,15 @@ class Fenced(Exception):
 
 
 class Held(Exception):
-    """Somebody holds these partitions at an offset, to compare what is applied: nothing of the batch was written."""
+    """Somebody holds these partitions at an offset, to compare what is applied: nothing of the batch was written.
 
-    def __init__(self, stop_at: Mapping[int, int]) -> None:
+    ``before`` is where the checkpoint of each partition of the batch stands.
+    """
+
+    def __init__(self, stop_at: Mapping[int, int], before: Mapping[int, int]) -> None:
         super().__init__(f"held: {dict(stop_at)}")
         self.stop_at = dict(stop_at)
+        self.before = dict(before)
 
 
 class Corruption(Exception):
