@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from chronofact.cli.doctor import with_leavings
+from chronofact.cli.doctor import _service, with_leavings
 from chronofact.cli.doctor_projection import fold_told, lag_told, routes_told
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
 from chronofact.embedded.stack import Addresses, Stack
 from chronofact.embedded.supervisor import SERVICES, Supervisor, service_addresses
+from tests.unit.scripted_service import Told, serving
 from tests.unit.test_embedded import eventually
 
 LEFT = {"left": 9, "code": 1, "last": "ParkingLimit: partition 3 at offset 60", "at_s": 1_000.0}
@@ -106,3 +107,14 @@ def test_a_service_that_refuses_its_settings_ends_the_start_at_once(supervisor: 
     with pytest.raises(SettingRefusedError, match="CHRONOFACT_X: no number"):
         supervisor.start()
     supervisor.stop()
+
+
+@pytest.mark.parametrize(("is_ready", "where"), [(True, "beside"), (False, "reasons")])
+def test_what_hinders_one_that_nobody_reads_is_told_and_fails_nothing(is_ready: bool, where: str) -> None:
+    failed = {"part": "projection p2", "code": "projection_failed", "message": "50 in a row", "remedy": "look"}
+    body = {"status": "made up", "reasons": [], "beside": []} | {where: [failed]}
+    with serving(Told(body, 200 if is_ready else 503, (("Content-Type", "application/json"),))) as service:
+        check = _service("reader", service.url)
+    assert check.state == ("ok" if is_ready else "failed")
+    assert "projection p2: projection_failed: 50 in a row" in check.detail
+    assert check.remedy == "look"

@@ -201,12 +201,21 @@ def _service(name: str, address: str | None) -> Check:
         return Check(name, "unreachable", f"no answer at {address}: {error}", f"chronofact up, or chronofact {name}")
     if answer.is_success and lag_s > LAG_MAX_S:
         return Check(name, "failed", f"ready at {address}, but {lag_s:.0f} s behind the log", f"logs/{name}.log")
+    told = answer.json() if answer.headers.get("content-type") == "application/json" else {}
     if answer.is_success:
-        return Check(name, "ok", f"ready at {address}")
-    reasons = answer.json().get("reasons", []) if answer.headers.get("content-type") == "application/json" else []
-    why = "; ".join(f"{one['code']}: {one['message']}" for one in reasons) or f"status {answer.status_code}"
-    remedies = [one["remedy"] for one in reasons if one.get("remedy")]
-    return Check(name, "failed", why, "; ".join(remedies) or None)
+        beside, remedy = _reasons(told.get("beside", []))
+        return Check(
+            name, "ok", f"ready at {address}" + (f"; what nobody reads is not well: {beside}" if beside else ""), remedy
+        )
+    why, remedy = _reasons(told.get("reasons", []))
+    return Check(name, "failed", why or f"status {answer.status_code}", remedy)
+
+
+def _reasons(told: list[dict[str, Any]]) -> tuple[str, str | None]:
+    """What /readyz names, and what helps."""
+    why = "; ".join(f"{one['part']}: {one['code']}: {one['message']}" for one in told)
+    remedies = dict.fromkeys(one["remedy"] for one in told if one.get("remedy"))
+    return why, "; ".join(remedies) or None
 
 
 def _lag_s(metrics: str) -> float:
