@@ -20,7 +20,7 @@ from tests.bench.workload import mixed
 from tests.integration.projecting import ProjectorProcess, append
 
 BACKLOG, BACKLOG_FACTS = 250_000, 50_000
-P99_MS = 500
+P99_MS = 250
 
 
 def level(kafka: str, topic: str, database: str) -> None:

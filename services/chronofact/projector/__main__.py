@@ -33,8 +33,11 @@ from chronofact.runtime.serve import CannotListen, listening_or_exit
 
 CACHE_BYTES_MAX = 144 * 2**20
 """Of all histories in memory, whatever projection they are of."""
-GC_THRESHOLDS = (100_000, 10, 10_000)
-"""Histories live long and leave without a collection (FactCache): looking through them all would only cost time."""
+GC_THRESHOLDS = (10_000, 1, 1_000_000)
+"""Histories live long and leave without a collection (FactCache): looking through them all would only cost time.
+
+Looking through what is new is done in small portions: all projections of the process stand still meanwhile.
+"""
 
 
 def main() -> None:
