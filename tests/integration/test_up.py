@@ -125,6 +125,7 @@ def test_doctor_finds_all_well(up: Up) -> None:
         "kafka",
         "postgres",
         "parked",
+        "projections",
         "lag",
         "routes",
         "fold",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from chronofact.cli.doctor import _service, with_leavings
-from chronofact.cli.doctor_projection import fold_told, lag_told, routes_told
+from chronofact.cli.doctor_projection import fold_told, lag_told, projections_told, routes_told
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
@@ -118,3 +119,14 @@ def test_what_hinders_one_that_nobody_reads_is_told_and_fails_nothing(is_ready: 
     assert check.state == ("ok" if is_ready else "failed")
     assert "projection p2: projection_failed: 50 in a row" in check.detail
     assert check.remedy == "look"
+
+
+def test_each_projection_is_told_with_who_reads_it_and_since_when_nobody_does() -> None:
+    left = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    lines = [("p1", "live", 1, 0, left), ("p2", "live", 2, 3, None), ("p3", "ready", 1, 0, None)]
+    check = projections_told(lines)
+    assert check.state == "ok"
+    assert check.detail == (
+        "p1 live, rule 1, no route, left 2026-03-01 12:30Z; p2 live, rule 2, 3 routes; p3 ready, rule 1, no route"
+    )
+    assert projections_told([*lines, ("p4", "failed", 1, 0, None)]).state == "failed"

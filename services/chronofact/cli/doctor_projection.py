@@ -40,6 +40,7 @@ def projection_checks(of: Surroundings) -> Iterator[Check]:
     from chronofact.runtime.failures import Transient, Unfit
 
     looks: dict[str, Callable[[Surroundings], Check]] = {
+        "projections": _projections,
         "lag": _lag,
         "routes": _routes,
         "parked": _parked,
@@ -51,6 +52,24 @@ def projection_checks(of: Surroundings) -> Iterator[Check]:
             yield look(of)
         except (Transient, Unfit):
             yield Check(name, "skipped", _AWAY)
+
+
+def _projections(of: Surroundings) -> Check:
+    from chronofact.postgres.standing import Standing
+
+    return projections_told(Standing(of.postgres).projections())
+
+
+def projections_told(found: Sequence[tuple[str, str, int, int, datetime | None]]) -> Check:
+    """What there is, and who reads it."""
+    told = []
+    for name, state, rule, routes, left_at in found:
+        left = f", left {left_at:%Y-%m-%d %H:%M}Z" if left_at and not routes else ""
+        told.append(f"{name} {state}, rule {rule}, {counted(routes, 'route') if routes else 'no route'}{left}")
+    failed = [name for name, state, *_ in found if state == "failed"]
+    if failed:
+        return Check("projections", "failed", "; ".join(told), "chronofact rebuild list tells why and what helps")
+    return Check("projections", "ok", "; ".join(told) or "none yet")
 
 
 def _lag(of: Surroundings) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,10 @@ class Standing:
     def routed(self) -> list[str]:
         """The projections that reads go to."""
         return [name for (name,) in self._lines("routed", {})]
+
+    def projections(self) -> list[tuple[str, str, int, int, datetime | None]]:
+        """Of each that there is: name, state, rule, how many routes name it, and since when none does."""
+        return self._lines("projections", {})
 
     def folds(self) -> list[tuple[str, int, str | None]]:
         """Name and rule of each projection that may answer or is fed, and the fingerprint of the fold that filled it."""
