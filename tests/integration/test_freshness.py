@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ from chronofact.contracts.position import Position
 from chronofact.contracts.tail import Stretch, Tail, TailBounds
 from chronofact.domain.events import EventDropped
 from chronofact.domain.identity import event_id_of
+from chronofact.reader.folding import ROUTES_MAX
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient
 from tests.contract.memory_log import MemoryTopic
@@ -284,18 +285,38 @@ async def test_what_is_projected_while_the_tail_is_read_counts_once(world: World
     assert body["freshness"]["tail_events"] == 4
 
 
-async def test_a_projection_that_went_back_meanwhile_is_not_folded_over_a_gap(world: World, database: str) -> None:
-    world.tell(ADA.asserts("npm", JUNE), ADA.asserts("yarn", JUNE))
-    after = world.say(ADA.asserts("pnpm", JULY))
-    reads = world.tail.read
+def goes_back(world: World, database: str, next_offsets: Iterable[int]) -> None:
+    """From now on the projection is restored from an older copy while a tail is read, once for each."""
+    reads, older = world.tail.read, iter(next_offsets)
 
     def then_restore(*given: Any) -> Tail:
         found = reads(*given)
-        with psycopg.connect(database) as connection:
-            connection.execute("update chronofact.checkpoint set next_offset = 1 where partition = %s", [ADA.partition])
+        if (next_offset := next(older, None)) is not None:
+            with psycopg.connect(database) as connection:
+                connection.execute(
+                    "update chronofact.checkpoint set next_offset = %s where partition = %s",
+                    [next_offset, ADA.partition],
+                )
         return found
 
     world.tail.read = then_restore  # type: ignore[assignment, method-assign]
+
+
+async def test_a_projection_that_went_back_meanwhile_is_folded_from_where_it_is_now(
+    world: World, database: str
+) -> None:
+    world.tell(ADA.asserts("npm", JUNE), ADA.asserts("yarn", JUNE))
+    after = world.say(ADA.asserts("pnpm", JULY))
+    goes_back(world, database, [1])
+    body = await read(world, NAMED[1], after=after)
+    assert [one["event_seq"] for one in body["events"]] == [1, 2, 3]
+    assert not body["freshness"]["stale"]
+
+
+async def test_a_projection_that_goes_back_each_time_is_not_folded_over_a_gap(world: World, database: str) -> None:
+    world.tell(*(ADA.asserts(n, JUNE, source=str(n)) for n in range(ROUTES_MAX)))
+    after = world.say(ADA.asserts("pnpm", JULY))
+    goes_back(world, database, reversed(range(ROUTES_MAX)))
     freshness = (await read(world, after=after))["freshness"]
     assert (freshness["stale"], freshness["because"]) == (True, "projection_changed")
 

@@ -99,6 +99,7 @@ def test_killed_in_a_phase_it_goes_on(world: Rebuilding, phase: str, held: Held,
         world.ready(first)
         start_held(world, hold, is_before=is_before)
         world.await_state(1, phase)
+        first.await_event("rebuild_taken")
         first.kill()
     with world.reconciler(**SMALL) as second:
         world.ready(second)
