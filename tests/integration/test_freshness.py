@@ -291,12 +291,9 @@ def goes_back(world: World, database: str, next_offsets: Iterable[int]) -> None:
 
     def then_restore(*given: Any) -> Tail:
         found = reads(*given)
-        if (next_offset := next(older, None)) is not None:
-            with psycopg.connect(database) as connection:
-                connection.execute(
-                    "update chronofact.checkpoint set next_offset = %s where partition = %s",
-                    [next_offset, ADA.partition],
-                )
+        move = "update chronofact.checkpoint set next_offset = coalesce(%s, next_offset) where partition = %s"
+        with psycopg.connect(database) as connection:
+            connection.execute(move, [next(older, None), ADA.partition])
         return found
 
     world.tail.read = then_restore  # type: ignore[assignment, method-assign]
