@@ -299,9 +299,7 @@ def goes_back(world: World, database: str, next_offsets: Iterable[int]) -> None:
     world.tail.read = then_restore  # type: ignore[assignment, method-assign]
 
 
-async def test_a_projection_that_went_back_meanwhile_is_folded_from_where_it_is_now(
-    world: World, database: str
-) -> None:
+async def test_a_projection_that_went_back_meanwhile_is_folded_from_there(world: World, database: str) -> None:
     world.tell(ADA.asserts("npm", JUNE), ADA.asserts("yarn", JUNE))
     after = world.say(ADA.asserts("pnpm", JULY))
     goes_back(world, database, [1])
