@@ -107,7 +107,10 @@ def traffic(stack: Stack, until: threading.Event) -> None:
         number += 1
         some = [
             assertion(
-                subject=f"plain {one % 50}", key="city", value=number, source={"id": f"s{number}", "text": "said"}
+                subject=f"plain {(5 * number + one) % 500}",
+                key="city",
+                value=number,
+                source={"id": f"s{number}", "text": "said"},
             )
             for one in range(5)
         ]
@@ -180,7 +183,11 @@ def assert_told(stack: Stack, sort: str) -> None:
 def assert_spoilt(stack: Stack) -> None:
     """Another window, in which the new side is spoilt: unknown, until it is put right."""
     assert stack.command("shadow", "start", "p2", "--window", "1h")[1]["opened"]
-    spoilt = "update p2.{0} as t set {1} where t.fact_no = (select min(f.fact_no) from p2.fact as f where f.subject_label like 'plain%')"
+    # one of few versions: of many the check judges samples alone
+    spoilt = (
+        "update p2.{0} as t set {1} where t.fact_no = ("
+        "select f.fact_no from p2.fact as f where f.subject_label like 'plain%' order by f.versions, f.fact_no limit 1)"
+    )
     stack.execute(spoilt.format("fact", "state_hash = sha256(state_hash)"))
     found = stack.await_shadow(lambda one: one["unknown"] == 1)
     (told,) = [one for one in found["samples"] if one["class"] == "unknown"]
