@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 
+from tests.integration.pages import Walk
 from tests.integration.projecting import WAIT_S, ProjectorProcess, ServiceProcess
 
 OVER = {"ready", "failed", "cancelled"}
@@ -41,6 +42,10 @@ class Rebuilding:
     def ready(self, reconciler: ReconcilerProcess) -> None:
         reconciler.await_readyz()
         self.port = reconciler.port
+
+    def walk(self, page: str) -> Walk:
+        """The commands of a page, executed here."""
+        return Walk(page, kafka=self.kafka, facts_topic=self.topic, postgres=self.database, reconciler_port=self.port)
 
     def command(self, *said: str) -> subprocess.Popen[str]:
         line = [sys.executable, "-m", "chronofact.cli", "rebuild", *said]

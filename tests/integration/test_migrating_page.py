@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 
 from chronofact.kafka.admin import create_topics
+from tests.integration.pages import blocks, environ
 from tests.integration.projecting import WAIT_S, ProjectorProcess, await_offsets
 from tests.integration.writing import WriterProcess
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text(encoding="utf-8")
 LINES: Final[list[tuple[str, str, str, str, Any]]] = [
     ("acme", "ana@acme.test", "Acme/Web", "Package_Manager", "pnpm"),
     ("acme", "ana@acme.test", "Acme/Web", "tab_width", 4),
@@ -27,21 +24,15 @@ LINES: Final[list[tuple[str, str, str, str, Any]]] = [
 
 
 def run(block: str, database: str, writer: WriterProcess, folder: Path) -> subprocess.CompletedProcess[str]:
-    environ = {name: said for name, said in os.environ.items() if not name.startswith("CHRONOFACT_")} | {
-        "CHRONOFACT_POSTGRES": database,
-        "CHRONOFACT_AUTH": "off",
-        "CHRONOFACT_WRITER_PORT": str(writer.logged[0]["port"]),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "200",
-    }
+    where = environ(postgres=database, writer_port=writer.logged[0]["port"])
     return subprocess.run(
-        ["sh", "-c", block], env=environ, cwd=folder, capture_output=True, text=True, check=False, timeout=WAIT_S
+        ["sh", "-c", block], env=where, cwd=folder, capture_output=True, text=True, check=False, timeout=WAIT_S
     )
 
 
 def test_a_table_moves_here_as_the_page_says(kafka: str, topic_name: str, database: str, tmp_path: Path) -> None:
     create_topics(kafka, topic_name)
-    (make, export), (load, compare) = (re.findall(rf"```{one}\n(.*?)```", PAGE, re.DOTALL) for one in ("sql", "sh"))
+    (make, export), (load, compare) = (blocks("migrating.md", one) for one in ("sql", "sh"))
     with psycopg.connect(database) as connection:
         connection.execute(make)
         connection.cursor().executemany(

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 
 from chronofact.domain.events import Succession
 from chronofact.domain.identity import DEVELOPMENT_TENANT, subject_id_of
+from tests.integration.pages import DOCS, blocks
 from tests.integration.reading import ScopedFact, world_on
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+PAGE: Final = (DOCS / "sql.md").read_text(encoding="utf-8")
 ANA: Final = subject_id_of(DEVELOPMENT_TENANT, "ana")
 
 
 def answers(database: str) -> list[list[tuple[Any, ...]]]:
-    statements: list[Any] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    statements: list[Any] = [*blocks("sql.md", "sql")]
     with psycopg.connect(database, autocommit=True) as connection:
         return [connection.execute(one).fetchall() for one in statements]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import orjson
 import pytest
@@ -15,25 +13,23 @@ from chronofact.cli.__main__ import app
 from chronofact.cli.outcome import Failure
 from chronofact.domain.identity import tenant_id_of
 from chronofact.kafka.admin import create_topics
-from tests.architecture.tree import ROOT
 from tests.contract.memory_log import MemoryTopic
+from tests.integration.pages import commands
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
 from tests.integration.saying import Fact
 from tests.integration.two_sides import Side, asked, routes, side_of
 from tests.integration.writing import WriterProcess
 
-OPERATIONS = ROOT / "docs" / "operations"
 ACME = tenant_id_of("acme")
 SOURCE = "import 2026-07-01"
 
 
-def commands(runbook: Path) -> Iterator[list[str]]:
+def words_of(page: str) -> Iterator[list[str]]:
     """Without the first word."""
-    for block in re.findall(r"```console\n(.*?)```", runbook.read_text(), re.DOTALL):
-        for line in block.splitlines():
-            name, *words = shlex.split(line)
-            assert name == "chronofact"
-            yield words
+    for line in commands(f"operations/{page}"):
+        name, *words = shlex.split(line)
+        assert name == "chronofact"
+        yield words
 
 
 def run(*words: str) -> str:
@@ -61,7 +57,7 @@ def test_switch_and_back(database: str, monkeypatch: pytest.MonkeyPatch) -> None
             "routes --changes": {None: "p1", ACME: "p1"},
             "forced": {None: "p1", ACME: "p2"},
         }
-        for words, (name, found) in zip(commands(OPERATIONS / "switch.md"), wanted.items(), strict=True):
+        for words, (name, found) in zip(words_of("switch.md"), wanted.items(), strict=True):
             if name == "forced":
                 asked(database, "update chronofact.projection set state = 'catching_up' where name = 'p2'")
             run(*words)
@@ -82,7 +78,7 @@ def test_a_wrong_source(kafka: str, topic_name: str, database: str, monkeypatch:
         facts = [Fact(f"someone {number}") for number in range(5)]
         append(kafka, topic_name, [one.asserts("npm", source=SOURCE) for one in facts])
         await_offsets(database, 5)
-        told = [run(*words) for words in commands(OPERATIONS / "wrong-source.md")]
+        told = [run(*words) for words in words_of("wrong-source.md")]
     assert "5 versions of 5 facts" in told[0]
     assert "nothing was sent" in told[0]
     assert "5 revoked, 0 rejected" in told[1]
