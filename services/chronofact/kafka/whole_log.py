@@ -18,6 +18,8 @@ READING: Final = {
     "queued.max.messages.kbytes": 16_384,
     "fetch.message.max.bytes": 4 * 2**20,
     "fetch.wait.max.ms": 20,
+    # the default, a second, is what most of a partition's reading was spent on once its queue had filled
+    "fetch.queue.backoff.ms": 5,
 }
 
 
