@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from chronofact.contracts.topics import Topic, catalogue
 from chronofact.contracts.topics import facts_topic as facts_named
@@ -122,6 +130,19 @@ class Admin:
             Unfit: ``topic_missing``.
         """
         return self._named(name, lambda: _uuid_bytes(self._described(name).topic_id))
+
+    def configure(self, name: str, settings: Mapping[str, str]) -> None:
+        """Change these settings of a topic, and no others.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+            Unfit: ``topic_missing``.
+        """
+        changes = [
+            ConfigEntry(one, text, incremental_operation=AlterConfigOpType.SET) for one, text in settings.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=changes)
+        self._named(name, lambda: self._one(self._client.incremental_alter_configs([resource])))
 
     def _described(self, name: str) -> Any:
         return self._one(self._client.describe_topics(TopicCollection([name]), request_timeout=self._timeout_s))
