@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import confluent_kafka
@@ -18,6 +18,8 @@ _QUEUED_MAX: Final = 100_000
 _POLL_EVERY: Final = 1_000
 _ROOM_S: Final = 0.2
 _LARGE: Final = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
+_SAID_LARGE: Final = "Message size too large"
+"""As librdkafka spells it within the fatal error that follows."""
 _GONE: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -44,6 +46,7 @@ class Refill:
     ) -> None:
         self._topic = topic
         self._error: KafkaError | None = None
+        self._fatal: KafkaError | None = None
         self._next_offsets: dict[int, int] = {}
         self._since_poll = 0
         self._timeout_s = delivery_timeout_s
@@ -115,7 +118,7 @@ class Refill:
             Transient: ``kafka_unreachable``: what is there is some first part of what was appended.
             Unfit: ``topic_missing``, ``message_size_limited``.
         """
-        left = self._producer.flush(self._timeout_s + 1)
+        left = self._served(lambda: self._producer.flush(self._timeout_s + 1))
         self._refuse()
         if left:
             raise Transient("kafka_unreachable", f"Kafka does not acknowledge {left} messages in time")
@@ -124,12 +127,19 @@ class Refill:
     def close(self) -> None:
         """Gives up what is not sent."""
         self._producer.purge()
-        self._producer.flush(_ROOM_S)
+        self._served(lambda: self._producer.flush(_ROOM_S))
 
     def _poll(self, wait_s: float) -> None:
         self._since_poll = 0
-        self._producer.poll(wait_s)
+        self._served(lambda: self._producer.poll(wait_s))
         self._refuse()
+
+    def _served(self, call: Callable[[], int]) -> int:
+        try:
+            return call()
+        except (confluent_kafka.KafkaException, SystemError):
+            # the library raises a fatal error amid the reports: those that are left tell what led to it
+            return call()
 
     def _delivered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
@@ -140,19 +150,20 @@ class Refill:
     def _failed(self, error: KafkaError) -> None:
         # connection errors pass by themselves; a fatal one means that this producer will never send again
         if error.fatal():
-            self._error = self._error or error
+            self._fatal = error
 
     def _refuse(self) -> None:
-        if self._error is None:
+        error = self._error or self._fatal
+        if error is None:
             return
-        if self._error.code() in _LARGE:
+        if error.code() in _LARGE or _SAID_LARGE in error.str():
             raise Unfit(
                 "message_size_limited",
                 f"the topic {self._topic} does not take messages as large as they are",
                 remedy="raise its max.message.bytes",
             )
-        if self._error.code() in _GONE:
+        if error.code() in _GONE:
             raise Unfit(
                 "topic_missing", f"the topic {self._topic} does not exist", remedy="create it by `chronofact topics`"
             )
-        raise Transient("kafka_unreachable", f"Kafka did not take the messages: {self._error.name()}")
+        raise Transient("kafka_unreachable", f"Kafka did not take the messages: {error.name()}")
