@@ -28,7 +28,7 @@ def apps() -> dict[str, FastAPI]:
     reader = build_reader(settings, Mock(), LogWatch(Mock()), Mock(), kinds, credentials, health=Health("postgres"))
     add_changes(reader, ChangesRoute(Mock(), credentials, kinds, Metrics("reader")))
     reconciler = build_reconciler(
-        settings, Mock(), credentials, health=Health("postgres"), metrics=Metrics("reconciler")
+        settings, Mock(), Mock(), credentials, health=Health("postgres"), metrics=Metrics("reconciler")
     )
     return {"Writer": WriterInProcess().app, "Reader": reader, "Reconciler": reconciler}
 

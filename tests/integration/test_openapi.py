@@ -32,7 +32,7 @@ from chronofact.postgres.changes_store import ChangesStore
 from chronofact.postgres.check_store import CheckStore
 from chronofact.reader.changes_http import PATH, ChangesRoute, add_changes
 from chronofact.reader.changes_stream import Changes
-from chronofact.reconciler.__main__ import build_app
+from chronofact.reconciler.__main__ import build_app, verifying_of
 from chronofact.reconciler.check import Checker
 from chronofact.reconciler.ports import Log
 from chronofact.reconciler.service import Reconciler
@@ -110,7 +110,9 @@ def reconciler_on(database: str) -> Making:
         checker = Checker(checks, no_log, workers=1)
         reconciler = Reconciler(checks, lambda: checker, metrics)
         settings = Settings(auth="off", postgres=SecretStr(database))
-        yield build_app(settings, reconciler, OpenCredentials(), health=health, metrics=metrics)
+        verifying = verifying_of(settings)
+        yield build_app(settings, reconciler, verifying, OpenCredentials(), health=health, metrics=metrics)
+        await verifying.stop()
         await reconciler.stop()
 
     return made

@@ -28,7 +28,7 @@ from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
 
 LOCK_CLASS: Final = 0x766572  # "ver"
-_DIED: Final = "its process died"
+_DIED: Final = {"failure": "its process died", "remedy": "nothing is held or left of it: verify again"}
 _WATCHED: Final[dict[str, str | int]] = {"idle_in_transaction_session_timeout": 0}
 _OF_FACT: Final = ("fact_id", "tenant_id", "subject_id", "subject_label", "scope_kind", "scope_key", "fact_key")
 
@@ -103,7 +103,7 @@ class VerificationStore:
         with failures_named(), self._connected() as connection, ExitStack() as locks:
             for one in both:
                 locks.enter_context(_locked(connection, one))
-            died = {"failure": _DIED, "projections": both}
+            died = {**_DIED, "projections": both}
             connection.execute(script("verify", "died").filled(connection), died)
             run = VerificationRun(connection, _begun(connection, wanted))
             try:
@@ -127,6 +127,12 @@ class VerificationStore:
             parameters = {"verification_id": verification_id, "after": after, "limit": limit}
             found = connection.execute(script("verify", "differences").filled(connection), parameters).fetchall()
         return [(line[0], _difference_of(line[1:])) for line in found]
+
+    def bury(self) -> None:
+        """Marks failed what is still said to run, though its process died."""
+        with failures_named(), self._connected() as connection:
+            orphans = {**_DIED, "lock_class": LOCK_CLASS}
+            connection.execute(script("verify", "orphans").filled(connection), orphans)
 
     def _listed(self, parameters: dict[str, Any]) -> list[Verification]:
         with failures_named(), self._connected() as connection:

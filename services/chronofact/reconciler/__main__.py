@@ -19,6 +19,9 @@ from chronofact.postgres.conflict_counts import ConflictCounts
 from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.postgres.route_store import RouteStore
 from chronofact.postgres.shadow_store import ShadowStore
+from chronofact.postgres.verification_store import VerificationStore
+from chronofact.postgres.verify_hold import Holds
+from chronofact.postgres.verify_snapshot import Snapshots
 from chronofact.reconciler.check import Checker
 from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
@@ -34,6 +37,9 @@ from chronofact.reconciler.route_http import RouteRoutes, add_route_routes
 from chronofact.reconciler.service import Reconciler, seconds_until
 from chronofact.reconciler.shadow_http import ShadowRoutes, add_shadow_routes
 from chronofact.reconciler.shadow_service import ShadowSweeps
+from chronofact.reconciler.verify import Verifier
+from chronofact.reconciler.verify_http import VerificationRoutes, add_verification_routes
+from chronofact.reconciler.verify_service import Verifying
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.failures import Corruption, Transient, Unfit
@@ -65,7 +71,8 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     checks = CheckStore(settings.postgres.get_secret_value())
     checker = Checker(checks, log_of(settings), workers=settings.check_workers)
     reconciler = Reconciler(checks, lambda: checker, metrics)
-    app = build_app(settings, reconciler, credentials, health=health, metrics=metrics)
+    verifying = verifying_of(settings)
+    app = build_app(settings, reconciler, verifying, credentials, health=health, metrics=metrics)
     counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
     last_check = LastCheckMetrics(checks, metrics)
     sweeps = ShadowSweeps(ShadowStore(settings.postgres.get_secret_value()), metrics, sweep_s=settings.shadow_sweep_s)
@@ -77,6 +84,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         Job("conflicts", counted.count, counted.pause_s),
         Job("last_check", last_check.read, last_check.pause_s),
         Job("shadow", sweeps.look, sweeps.pause_s),
+        Job("verification", verifying.look, verifying.pause_s),
         Job("rebuild", lambda: asyncio.to_thread(attempted, runner.turn), lambda: LOOK_S),
         Job("rebuild_cancel", lambda: asyncio.to_thread(attempted, runner.cancel), lambda: LOOK_S),
         Job("rebuild_metrics", told.read, told.pause_s),
@@ -95,12 +103,18 @@ async def run(settings: Settings, credentials: Credentials) -> None:
             task.cancel()
         sweeps.stop()
         await asyncio.to_thread(runner.stop, settings.drain_timeout_s)
-        await reconciler.stop()
+        await asyncio.gather(verifying.stop(), reconciler.stop())
         structlog.get_logger().info("stopped")
 
 
 def build_app(
-    settings: Settings, reconciler: Reconciler, credentials: Credentials, *, health: Health, metrics: Metrics
+    settings: Settings,
+    reconciler: Reconciler,
+    verifying: Verifying,
+    credentials: Credentials,
+    *,
+    health: Health,
+    metrics: Metrics,
 ) -> FastAPI:
     """The application over any checks."""
     app = create_app("reconciler", "Compares projections with the log.", health=health, metrics=metrics)
@@ -111,7 +125,15 @@ def build_app(
     add_route_routes(app, operating, RouteRoutes(store, lag_events_max=settings.switch_lag_events_max))
     rebuilds = RebuildStore(settings.postgres.get_secret_value())
     add_rebuild_routes(app, operating, RebuildRoutes(rebuilds, workers=settings.rebuild_workers))
+    add_verification_routes(app, operating, VerificationRoutes(verifying))
     return app
+
+
+def verifying_of(settings: Settings) -> Verifying:
+    """Verifications by the same code as ``chronofact verify``."""
+    conninfo = settings.postgres.get_secret_value()
+    kept = VerificationStore(conninfo)
+    return Verifying(kept, lambda wait_s: Verifier(kept, Snapshots(conninfo), Holds(conninfo), catch_up_s=wait_s))
 
 
 def jobs_of(settings: Settings, reconciler: Reconciler, checks: Checks, health: Health) -> list[Job]:

@@ -9,7 +9,15 @@ from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 from uuid import UUID
 
-from chronofact.contracts.verification import Aspects, Cut, Difference, NamedFact, VerifyTally, VerifyWanted
+from chronofact.contracts.verification import (
+    Aspects,
+    Cut,
+    Difference,
+    NamedFact,
+    Verification,
+    VerifyTally,
+    VerifyWanted,
+)
 
 Total: TypeAlias = tuple[int, Decimal | None]
 """How many lines, and the sum of their hashes."""
@@ -164,4 +172,24 @@ class Verifications(Protocol):
         Raises:
             VerificationRunning: another one is at work on one of the two.
         """
+        ...
+
+
+class KeptVerifications(Verifications, Protocol):
+    """All that there were, to be looked at."""
+
+    def verifications(self, *, before: int | None, limit: int) -> list[Verification]:
+        """Newest first."""
+        ...
+
+    def verification(self, verification_id: int) -> Verification | None:
+        """One of them."""
+        ...
+
+    def differences(self, verification_id: int, *, after: int, limit: int) -> list[tuple[int, Difference]]:
+        """What it found and keeps, by number."""
+        ...
+
+    def bury(self) -> None:
+        """Marks failed what is still said to run, though its process died."""
         ...

@@ -31,6 +31,8 @@ LOG_EVENTS: Final = {
     "postgres_state": "What the reader found of Postgres changed.",
     "checked": "A check is done; how many facts it looked at, and how many divergences it found.",
     "check_failed": "A check came to nothing; the next one begins anew.",
+    "verified": "Two projections were held against each other; how many facts, and how many differences.",
+    "verification_failed": "A verification that was asked for came to nothing; why is kept with it.",
     "rebuild_faulted": "A fault of ours ended a turn of the rebuilds; the next turn comes all the same.",
     "rebuild_taken": "This reconciler works on a rebuild from now on, anew or where another one stopped.",
     "rebuild_moved": "A rebuild has come to its next state.",
