@@ -1,0 +1,20 @@
+-- The events of a partition in the order of the log, with what names their facts; the label goes with a fact's first.
+select
+    e.kafka_offset,
+    e.fact_no,
+    e.event_id,
+    e.event_type,
+    e.recorded_at,
+    e.canonical_payload,
+    e.payload_hash,
+    f.fact_id,
+    f.tenant_id,
+    f.subject_id,
+    f.scope_kind,
+    f.scope_key,
+    f.fact_key,
+    case when e.event_seq = 1 then f.subject_label end as label
+from {schema}.event as e
+inner join {schema}.fact as f on e.fact_no = f.fact_no
+where e.fact_no between %(first)s and %(last)s
+order by e.kafka_offset
