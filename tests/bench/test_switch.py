@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from chronofact.domain.identity import DEVELOPMENT_TENANT
-from chronofact.postgres.source_store import Sourced, SourceStore, SourceWanted, leaves
+from chronofact.postgres.source_store import Sourced, SourceStore, SourceWanted
 from tests.bench.figures import Figure, record
 from tests.integration.reading import world_on
 from tests.integration.switching import Reads, TwoSides
@@ -116,10 +116,10 @@ def test_versions_of_a_source_among_a_million(million: str) -> None:
     with SourceStore(million, DEVELOPMENT_TENANT) as store:
         started = time.perf_counter()
         found = Sourced()
-        for partition in leaves():
+        for partition in store.leaves():
             found = found.plus(store.count(wanted, partition))
         counted = time.perf_counter() - started
-        listed = sum(len(page) for partition in leaves() for page in store.versions(wanted, partition))
+        listed = sum(len(page) for partition in store.leaves() for page in store.versions(wanted, partition))
         took = time.perf_counter() - started - counted
     assert found.versions == listed > 500
     told = f"{found.versions:,} of {VERSIONS:,}; no index: each leaf is read once"

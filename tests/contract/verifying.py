@@ -65,7 +65,7 @@ def compared(
     """p1 and p2 held against each other as this transaction sees them."""
     run = Found()
     telling = Telling(run, lambda _tally: None, threading.Event())
-    left, right = (VerifySide(connection, name, UUID(bytes=TOPIC_ID), aspects) for name in ("p1", "p2"))
+    left, right = (VerifySide(connection, name, UUID(bytes=TOPIC_ID), aspects, partitions=12) for name in ("p1", "p2"))
     comparer = Comparer(left, right, aspects, telling)
     comparer.places()
     for number in partitions:

@@ -16,7 +16,12 @@ select
     r.projection is not null as does_serve,
     b.topic_id,
     coalesce(b.partitions, array[]::smallint[]) as partitions,
-    coalesce(b.next_offsets, array[]::bigint[]) as next_offsets
+    coalesce(b.next_offsets, array[]::bigint[]) as next_offsets,
+    (
+        select count(*)
+        from pg_inherits as i
+        where i.inhparent = to_regclass(format('%%I.event', p.name))
+    ) as leaves
 from chronofact.projection as p
 left join begun as b on p.name = b.projection
 left join (select distinct t.projection from chronofact.tenant_route as t) as r on p.name = r.projection -- noqa: ST05

@@ -5,18 +5,17 @@ with locked as (
         c.topic_id,
         c.partition
     from chronofact.checkpoint as c
-    where c.projection = %(projection)s and c.partition = any(%(partitions)s::smallint[])
+    where c.projection = %(projection)s
     order by c.partition
     for update
 )
 
 update chronofact.checkpoint as c
-set stop_at = s.stop_at, stop_until = clock_timestamp() + make_interval(secs => %(for_s)s)
-from locked as l,
-    unnest(%(partitions)s::smallint[], %(stop_at)s::bigint[])
-        as s (
-            partition, stop_at
-        )
+set stop_at = coalesce(s.stop_at, 0), stop_until = clock_timestamp() + make_interval(secs => %(for_s)s)
+from locked as l
+left join
+    unnest(%(partitions)s::smallint[], %(stop_at)s::bigint[]) as s (partition, stop_at)
+    on l.partition = s.partition
 where
     c.projection = %(projection)s and c.topic_id = l.topic_id
-    and c.partition = l.partition and c.partition = s.partition
+    and c.partition = l.partition

@@ -146,7 +146,7 @@ def _kafka(bootstrap: str | None, settings: Settings) -> Check:
     from chronofact.kafka.admin import Admin, faults
     from chronofact.runtime.failures import Transient, Unfit
 
-    topic = facts_topic(settings.facts_topic)
+    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     admin = Admin(bootstrap or "", timeout_s=LOOK_TIMEOUT_S, options=settings.kafka_options)
     try:
         found = list(faults(topic, admin.state(topic)))

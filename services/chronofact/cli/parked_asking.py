@@ -57,7 +57,8 @@ def partition_of(partition: int | None) -> int | None:
     from chronofact.cli.options import read_settings
     from chronofact.contracts.topics import facts_topic
 
-    topic = facts_topic(read_settings().facts_topic)
+    settings = read_settings()
+    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     if not 0 <= partition < topic.partitions:
         told = f"{topic.name} has partitions 0 to {topic.partitions - 1}, and none of number {partition}"
         raise Failure(told, code=ExitCode.USAGE)

@@ -13,7 +13,7 @@ from uuid import UUID
 from chronofact.cli.options import kafka_address, read_settings
 from chronofact.cli.outcome import Failure
 from chronofact.contracts.position import Position
-from chronofact.postgres.source_store import Sourced, leaves
+from chronofact.postgres.source_store import Sourced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,8 +101,9 @@ class Revoking:
 
     def count(self) -> Sourced:
         """All versions of the source, leaf after leaf; and what of it is parked."""
-        with _progress("looking for versions", len(leaves()), quiet=self._quiet) as progress:
-            for done, partition in enumerate(leaves(), start=1):
+        leaves = self._store.leaves()
+        with _progress("looking for versions", len(leaves), quiet=self._quiet) as progress:
+            for done, partition in enumerate(leaves, start=1):
                 self.found = self.found.plus(self._store.count(self._wanted, partition))
                 progress(done)
         parked, self.outcome.is_parked_cut = self._store.parked()
@@ -120,7 +121,7 @@ class Revoking:
         self.outcome.is_dry_run = is_dry_run
         began = time.monotonic()
         with _progress("revoking", self.found.versions, quiet=self._quiet) as progress:
-            for partition in leaves():
+            for partition in self._store.leaves():
                 for page in self._store.versions(self._wanted, partition):
                     for start in range(0, len(page), BATCH):
                         self._send(client, page[start : start + BATCH])

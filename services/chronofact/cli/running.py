@@ -96,8 +96,13 @@ def _prepare(addresses: Addresses, settings: Settings) -> None:
     from chronofact.kafka.admin import create_topics
     from chronofact.postgres.migrate import migrate
 
-    create_topics(addresses.kafka or "", settings.facts_topic, options=settings.kafka_options)
-    migrate(addresses.postgres or "", projection=settings.projection)
+    create_topics(
+        addresses.kafka or "",
+        settings.facts_topic,
+        partitions=settings.facts_partitions,
+        options=settings.kafka_options,
+    )
+    migrate(addresses.postgres or "", projection=settings.projection, partitions=settings.facts_partitions)
 
 
 def _found(stack: Stack, addresses: Addresses, supervisor: Supervisor) -> dict[str, Any]:

@@ -78,7 +78,9 @@ def migrate(
     conninfo = settings.postgres.get_secret_value()
     with outside_told():
         missing = status(conninfo).missing
-        apply_missing(conninfo, projection=settings.projection if projection else None)
+        apply_missing(
+            conninfo, projection=settings.projection if projection else None, partitions=settings.facts_partitions
+        )
     for name in missing:
         print(f"applied {name}")
     print("the database is up to date")

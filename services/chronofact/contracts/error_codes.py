@@ -242,6 +242,18 @@ _SURROUNDINGS: Final = {
     "projection_name": ("The name can't be a projection's.", "use p and a number, like p1"),
     "tenant_not_routed": ("No projection serves the tenant.", "run `chronofact migrate`"),
     "topic_missing": ("The topic does not exist.", "run `chronofact topics`"),
+    "topic_closed": (
+        "The topic takes no more messages: it was moved to another one.",
+        "name that one in CHRONOFACT_FACTS_TOPIC and CHRONOFACT_FACTS_PARTITIONS: docs/operations/more-partitions.md",
+    ),
+    "copy_differs": (
+        "The topic that is copied to holds what the copy did not put there.",
+        "delete that topic and copy anew, by one `chronofact topics copy` at a time",
+    ),
+    "projection_partitions_differ": (
+        "The projection was made for a topic of fewer partitions.",
+        "make one for this topic: `chronofact rebuild start`",
+    ),
     "topic_recreated": (
         "The topic was deleted and created anew.",
         "bring that topic back, or rebuild from this one: docs/operations/rebuild.md",

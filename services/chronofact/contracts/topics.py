@@ -35,10 +35,11 @@ def catalogue() -> Mapping[str, Topic]:
     return {role: _topic(role, fields) for role, fields in declared.items()}
 
 
-def facts_topic(name: str | None = None) -> Topic:
-    """The topic that is the truth, under the configured name if one is given."""
+def facts_topic(name: str | None = None, partitions: int | None = None) -> Topic:
+    """The topic that is the truth, under the configured name and of the configured count of partitions if given."""
     topic = catalogue()["facts"]
-    return topic if name is None else topic.named(name)
+    topic = topic if name is None else topic.named(name)
+    return topic if partitions is None else replace(topic, partitions=partitions)
 
 
 def _topic(role: str, fields: dict[str, Any]) -> Topic:

@@ -96,6 +96,8 @@ class Cut:
     """Of partitions of which anything was applied."""
     serves: bool
     """Whether some tenant is routed to it."""
+    partitions: int
+    """Leaves of its big tables."""
 
 
 @dataclass(frozen=True, slots=True)

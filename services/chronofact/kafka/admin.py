@@ -51,6 +51,9 @@ _PASSING: Final = frozenset(
 _LEADER_PAUSE_S: Final = 0.05
 _LEADER_WAIT_S: Final = 1.0
 """How long a partial look waits for a partition whose leader may be gone, while its heir is not elected yet."""
+CLOSED: Final = "0"
+"""The ``max.message.bytes`` of a topic that takes no message any more."""
+_OF_WRITING: Final = frozenset({"message.timestamp.type", "max.message.bytes"})
 _SIZES: Final = ("retention.ms", "retention.bytes")
 
 
@@ -219,7 +222,11 @@ class Admin:
 
 
 def create_topics(
-    bootstrap: str, facts_topic: str | None = None, *, options: Mapping[str, str] | None = None
+    bootstrap: str,
+    facts_topic: str | None = None,
+    *,
+    partitions: int | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Creates what is missing of the catalogue, then checks all of it; returns the names that are new.
 
@@ -228,24 +235,28 @@ def create_topics(
         Unfit: the first thing that is wrong with a topic.
     """
     admin = Admin(bootstrap, options=options)
-    wanted = {**catalogue(), "facts": facts_named(facts_topic)}
+    wanted = {**catalogue(), "facts": facts_named(facts_topic, partitions)}
     created = admin.create(wanted.values())
     for topic in wanted.values():
         check(topic, admin.settled(topic))
     return created
 
 
-def check(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) -> None:
+def check(topic: Topic, state: TopicState, *, topic_id: bytes | None = None, is_written: bool = True) -> None:
     """Refuses a topic that would lose or reorder events; ``topic_id`` is what it was when we first looked.
+
+    Who only reads (``is_written`` false) may read one that is being filled, or is closed: no writer of ours writes to it.
 
     Raises:
         Unfit: the first of ``faults``.
     """
-    for fault in faults(topic, state, topic_id=topic_id):
+    for fault in faults(topic, state, topic_id=topic_id, is_written=is_written):
         raise fault
 
 
-def faults(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) -> Iterator[Unfit]:
+def faults(
+    topic: Topic, state: TopicState, *, topic_id: bytes | None = None, is_written: bool = True
+) -> Iterator[Unfit]:
     """Every way in which the topic differs, each by name and with its remedy."""
     if topic_id is not None and state.topic_id != topic_id:
         yield Unfit(
@@ -257,9 +268,10 @@ def faults(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) ->
         yield Unfit(
             "partition_count_differs",
             f"the topic {topic.name} has {state.partitions} partitions and must have {topic.partitions}",
-            remedy="copy it, keyed by fact_id and in order, into a new topic of the right count",
+            remedy=f"set CHRONOFACT_FACTS_PARTITIONS={state.partitions} if it is that topic; to have more,"
+            " `chronofact topics copy` makes a new one (docs/operations/more-partitions.md)",
         )
-    yield from _config_faults(topic, state.config)
+    yield from _config_faults(topic, state.config, is_written=is_written)
     truncated = {one: low for one, low in state.low_watermarks.items() if low > 0}
     if truncated and topic.role == "facts":
         yield Unfit(
@@ -269,9 +281,19 @@ def faults(topic: Topic, state: TopicState, *, topic_id: bytes | None = None) ->
         )
 
 
-def _config_faults(topic: Topic, config: Mapping[str, str]) -> Iterator[Unfit]:
+def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool) -> Iterator[Unfit]:
     for name, wanted in topic.config.items():
         found = config.get(name, "")
+        if name in _OF_WRITING and not is_written:
+            continue
+        if name == "max.message.bytes" and found == CLOSED:
+            yield Unfit(
+                "topic_closed",
+                f"the topic {topic.name} is closed: its messages were moved to another topic",
+                remedy="name that one in CHRONOFACT_FACTS_TOPIC and its count in CHRONOFACT_FACTS_PARTITIONS, or take the"
+                " move back by `chronofact topics reopen` (docs/operations/more-partitions.md)",
+            )
+            continue
         if name == "max.message.bytes":
             is_right = int(found or 0) >= int(wanted)
         elif name in _SIZES and wanted == "-1":

@@ -40,7 +40,7 @@ class WholeLog:
             Unfit: it is missing, has lost its start, is not the one of that id, or is not as the catalogue says.
         """
         state = Admin(self._bootstrap, options=self._options).state(self._topic)
-        check(self._topic, state, topic_id=topic_id)
+        check(self._topic, state, topic_id=topic_id, is_written=False)
         return state
 
     def read(self, partition: int, start: int, end: int) -> Iterator[list[RawMessage]]:

@@ -74,9 +74,10 @@ class LoadStore:
                 raise _fold_changed(rebuild)
             if self._one(connection, "prepared")["is_prepared"]:
                 return
-            if not create_projection(connection, rebuild.projection, rule=rebuild.rule, state="building"):
-                raise _taken(rebuild.projection)
             targets = self._one(connection, "planned")["targets"]
+            name, fold = rebuild.projection, rebuild.rule
+            if not create_projection(connection, name, rule=fold, state="building", partitions=len(targets)):
+                raise _taken(rebuild.projection)
             connection.execute(self._statement(connection, "fold_of_projection"), {**self._named, "fold": fingerprint})
             connection.execute(self._statement(connection, "parts"), {**self._named, "targets": targets})
             connection.execute(self._statement(connection, "indexes"), self._named)

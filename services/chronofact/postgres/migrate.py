@@ -42,7 +42,14 @@ class Status:
     changed: tuple[str, ...]
 
 
-def migrate(conninfo: str, *, projection: str | None = "p1", rule: int = 1, phase: Phase | None = None) -> Status:
+def migrate(
+    conninfo: str,
+    *,
+    projection: str | None = "p1",
+    rule: int = 1,
+    partitions: int | None = None,
+    phase: Phase | None = None,
+) -> Status:
     """Applies what is missing (of one phase, or all); in a database without any projection makes this one, to serve by default.
 
     With None, none is made: the first rebuild becomes the one that serves.
@@ -66,17 +73,17 @@ def migrate(conninfo: str, *, projection: str | None = "p1", rule: int = 1, phas
             if one.name in before.missing and phase in {None, _phase_of(one)}:
                 _apply(connection, one)
         if projection is not None:
-            _make_first(connection, projection, rule)
+            _make_first(connection, projection, rule, partitions)
         publish(connection)
         return _status(connection)
 
 
-def _make_first(connection: Connection[Any], projection: str, rule: int) -> None:
+def _make_first(connection: Connection[Any], projection: str, rule: int, partitions: int | None) -> None:
     """Beside others a projection is made by a rebuild: an empty one among them would be routed to or fed by mistake."""
     with connection.transaction():
         found = connection.execute("select exists (select from chronofact.projection)").fetchone()
         if found is not None and not found[0]:
-            create_projection(connection, projection, rule=rule)
+            create_projection(connection, projection, rule=rule, partitions=partitions)
             route_default(connection, projection)
 
 

@@ -27,6 +27,7 @@ from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.packed import PackedLines, encoded
 from chronofact.postgres.parking_batch import ParkingBatch, asks
+from chronofact.postgres.projections import leaves_of
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.raw_values import head_line
 from chronofact.postgres.rules import known_rule
@@ -58,8 +59,8 @@ class ProjectionStore:
         """Become the partition's owner.
 
         Raises:
-            Unfit: ``projection_missing``, ``rule_unknown``, ``topic_recreated``, ``log_truncated``, ``log_shortened``;
-                nothing was changed.
+            Unfit: ``projection_missing``, ``rule_unknown``, ``topic_recreated``, ``projection_partitions_differ``,
+                ``log_truncated``, ``log_shortened``; nothing was changed.
             Transient: the database is away or busy.
         """
         try:
@@ -91,6 +92,7 @@ class ProjectionStore:
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
             self._refuse_other_topic(connection, where)
             next_offset, epoch, rule = self._one(connection, "claim", where)
+            self._refuse_partition(connection, partition)
             fingerprint = fold_fingerprint(known_rule(self.projection, rule))
             connection.execute(self._statements["claim_fingerprint"], {**where, "fingerprint": fingerprint})
             _refuse_gaps(partition, next_offset, *watermarks)
@@ -162,6 +164,15 @@ class ProjectionStore:
             take_parameters(connection.adapters)
             self._connection = connection
         return connection
+
+    def _refuse_partition(self, connection: Connection[Any], partition: int) -> None:
+        leaves = leaves_of(connection, self.projection)
+        if partition >= leaves:
+            raise Unfit(
+                "projection_partitions_differ",
+                f"{self.projection} was made for {leaves} partitions, and the facts topic has more",
+                remedy="make one for this topic by `chronofact rebuild start` (docs/operations/more-partitions.md)",
+            )
 
     def _refuse_other_topic(self, connection: Connection[Any], where: Mapping[str, Any]) -> None:
         other = connection.execute(self._statements["claim_other_topic"], where).fetchone()

@@ -9,14 +9,13 @@ from uuid import UUID
 
 from psycopg import Connection, sql
 
+from chronofact.contracts.topics import facts_topic
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.rules import known_rule
 from chronofact.postgres.template import script, scripts
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.fingerprint import fold_fingerprint
 
-PARTITIONS: Final = 12
-"""Leaves of each big table; as many as the facts topic has partitions (schemas/topics.yaml)."""
 SERVING: Final = ("live", "ready")
 """States in which a projection can be routed to, so the views hold it."""
 VIEWS: Final = (
@@ -34,8 +33,12 @@ PUBLISH_TRIES: Final = 100
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}", re.ASCII)
 
 
-def create_projection(connection: Connection[Any], name: str, *, rule: int, state: str = "live") -> bool:
+def create_projection(
+    connection: Connection[Any], name: str, *, rule: int, state: str = "live", partitions: int | None = None
+) -> bool:
     """Makes the projection's schema with every table and function; False where it is there already.
+
+    Its big tables have a leaf for each partition of the facts topic, by default as many as the catalogue says.
 
     Raises:
         Unfit: the name is no schema name of ours, or ``rule_unknown``.
@@ -49,9 +52,19 @@ def create_projection(connection: Connection[Any], name: str, *, rule: int, stat
             (name, known_rule(name, rule), state, fold_fingerprint(rule)),
         ).fetchone()
         if made is not None:
+            leaves = facts_topic(partitions=partitions).partitions
             for one in scripts("projection"):
-                connection.execute(one.filled(connection, schema=name, partitions=PARTITIONS, rule=rule))
+                connection.execute(one.filled(connection, schema=name, partitions=leaves, rule=rule))
         return made is not None
+
+
+def leaves_of(connection: Connection[Any], name: str) -> int:
+    """Of how many partitions a projection can hold facts; 0 where it has no tables."""
+    with failures_named():
+        found = connection.execute(
+            "select count(*) from pg_inherits where inhparent = to_regclass(format('%%I.event', %s::text))", (name,)
+        ).fetchone()
+    return 0 if found is None else int(found[0])
 
 
 def drop_projection(connection: Connection[Any], name: str) -> None:

@@ -13,7 +13,7 @@ from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.contracts.position import Position
 from chronofact.domain.errors import Rejected
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.projections import PARTITIONS
+from chronofact.postgres.projections import leaves_of
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
@@ -90,6 +90,10 @@ class SourceStore:
     ) -> None:
         self._connection.close()
 
+    def leaves(self) -> range:
+        """The partitions of the projection's big tables."""
+        return range(leaves_of(self._connection, self.projection))
+
     def count(self, wanted: SourceWanted, partition: int) -> Sourced:
         """How much one leaf holds; reads all of it."""
         return Sourced._make(self._rows("sources", "count", _named(wanted, partition))[0])
@@ -127,11 +131,6 @@ class SourceStore:
         statement = script(folder, name).filled(self._connection, schema=projection, projection=sql.Literal(projection))
         with failures_named():
             return self._connection.execute(statement, parameters).fetchall()
-
-
-def leaves() -> range:
-    """The partitions of every projection's big tables."""
-    return range(PARTITIONS)
 
 
 def _named(wanted: SourceWanted, partition: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.projections import PARTITIONS
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 
@@ -18,10 +17,16 @@ class Holds:
         self._conninfo = conninfo
 
     def hold(self, projection: str, stop_at: Mapping[int, int], *, for_s: float) -> None:
-        """From now on, for so long unless said again, no message at or behind these offsets is applied."""
-        partitions = list(range(PARTITIONS))
-        offsets = [stop_at.get(partition, 0) for partition in partitions]
-        wanted = {"projection": projection, "partitions": partitions, "stop_at": offsets, "for_s": for_s}
+        """From now on, for so long unless said again, no message at or behind these offsets is applied.
+
+        Of a partition that is not named, no message at all.
+        """
+        wanted = {
+            "projection": projection,
+            "partitions": list(stop_at),
+            "stop_at": list(stop_at.values()),
+            "for_s": for_s,
+        }
         self._execute("hold", wanted)
 
     def let_go(self, projection: str) -> None:

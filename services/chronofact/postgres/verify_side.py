@@ -11,7 +11,6 @@ from psycopg import Connection, sql
 
 from chronofact.contracts.verification import TABLES, Aspects, NamedFact
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.projections import PARTITIONS
 from chronofact.postgres.template import Script, Slot, script
 
 PARTITION_SHIFT: Final = 40
@@ -70,8 +69,17 @@ class LaneLine(NamedTuple):
 class VerifySide:
     """A connection whose transaction sees the snapshot."""
 
-    def __init__(self, connection: Connection[Any], projection: str, topic_id: UUID | None, aspects: Aspects) -> None:
+    def __init__(
+        self,
+        connection: Connection[Any],
+        projection: str,
+        topic_id: UUID | None,
+        aspects: Aspects,
+        *,
+        partitions: int,
+    ) -> None:
         self._connection = connection
+        self._partitions = partitions
         self.projection = projection
         self._topic_id = topic_id
         self._aspects = TABLES[aspects]
@@ -151,7 +159,7 @@ class VerifySide:
         """Every line lies in some range, wherever its number puts it."""
         base = partition << PARTITION_SHIFT
         first = FIRST_NO if partition == 0 else base
-        last = LAST_NO if partition == PARTITIONS - 1 else base + (1 << PARTITION_SHIFT) - 1
+        last = LAST_NO if partition == self._partitions - 1 else base + (1 << PARTITION_SHIFT) - 1
         # bare, a minus sign would follow `between` as it should, but after another one begin a comment
         numbers = {"base": base, "first": first, "last": last}
         return {"schema": self.projection, **{name: sql.SQL(f"({number})") for name, number in numbers.items()}}

@@ -59,20 +59,20 @@ class Snapshot:
         self._connection.close()
 
     @contextmanager
-    def side(self, projection: str, aspects: Aspects) -> Iterator[VerifySide]:
-        """A worker's look at one of the projections."""
+    def side(self, projection: str, aspects: Aspects, *, partitions: int) -> Iterator[VerifySide]:
+        """A worker's look at one of the projections, in ranges of so many partitions."""
         with failures_named(), connect(self._conninfo, "verify", autocommit=False, **SETTINGS) as connection:
             connection.execute("set transaction isolation level repeatable read, read only")
             connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(self._id)))
-            yield VerifySide(connection, projection, self.cuts[projection].topic_id, aspects)
+            yield VerifySide(connection, projection, self.cuts[projection].topic_id, aspects, partitions=partitions)
 
     def _cuts(self, projections: Sequence[str]) -> dict[str, Cut]:
         found = self._connection.execute(
             script("verify", "cut").filled(self._connection), {"projections": list(projections)}
         ).fetchall()
         cuts = {
-            name: Cut(rule, state, topic_id, dict(zip(partitions, offsets, strict=True)), serves)
-            for name, rule, state, serves, topic_id, partitions, offsets in found
+            name: Cut(rule, state, topic_id, dict(zip(partitions, offsets, strict=True)), serves, leaves)
+            for name, rule, state, serves, topic_id, partitions, offsets, leaves in found
         }
         for one in projections:
             if one not in cuts:

@@ -104,7 +104,7 @@ def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics,
 
 
 def _compose(settings: Settings, projection: str, store: ProjectionStore, telling: Telling, turn: OfTurns) -> Projector:
-    topic = facts_topic(settings.facts_topic)
+    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
 
     def consumer() -> LogConsumer:
         return LogConsumer(

@@ -46,7 +46,7 @@ class KafkaLog:
     def look(self) -> TopicLook:
         """Asks the broker; refuses a topic that differs from the catalogue or is not the one first seen."""
         state = self._admin.state(self._topic, is_partial=True)
-        check(self._topic, state, topic_id=self._topic_id)
+        check(self._topic, state, topic_id=self._topic_id, is_written=False)
         self._topic_id = state.topic_id
         high = state.high_watermarks
         told = {one: (low, high[one]) for one, low in state.low_watermarks.items() if one in high}

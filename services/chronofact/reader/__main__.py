@@ -64,7 +64,7 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
     watch = LogWatch(log_ends(settings))
     tail = TopicTail(
         settings.kafka,
-        facts_topic(settings.facts_topic),
+        facts_topic(settings.facts_topic, settings.facts_partitions),
         kept_max=settings.tail_reads_max,
         options=settings.kafka_options,
     )

@@ -21,8 +21,6 @@ from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN
 
 Check = Callable[[Any], bool]
 
-PARTITIONS: Final = 12
-"""Of the facts topic (schemas/topics.yaml)."""
 _CHARS_MAX: Final = 8_192
 _VERSION: Final = 1
 _NAME_BYTES: Final = 9
@@ -62,8 +60,11 @@ class Place:
     cut: Position | None = None
 
     def next_offsets(self) -> list[int] | None:
-        """The cut, one offset a partition from 0."""
-        return None if self.cut is None else [self.cut.next_offsets.get(one, 0) for one in range(PARTITIONS)]
+        """The cut, one offset a partition from 0 up to the last that it speaks of: nothing of a later one lies below it."""
+        if self.cut is None:
+            return None
+        reached = self.cut.next_offsets
+        return [reached.get(one, 0) for one in range(max(reached, default=-1) + 1)]
 
 
 class Cursors:

@@ -162,7 +162,8 @@ class Folding:
         after = wait.after
         if after is None:
             return wait
-        check_partitions(after, self._tail.partitions)
+        ends = self._watch.ends_since(0.0)
+        check_partitions(after, self._tail.partitions, topic_id=None if ends is None else ends.topic_id)
         if fact_ids is None or self.waiting.has_seen(tenant_id, after):
             return wait
         if len(fact_ids) > _MANY_FACTS:

@@ -10,7 +10,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Final
 
 from chronofact.contracts.verification import Aspects, VerifyTally, VerifyWanted
 from chronofact.reconciler.verify_cut import CATCH_UP_S, PATIENCE_S, CommonCut, Cutter
@@ -18,8 +17,6 @@ from chronofact.reconciler.verify_parts import Comparer
 from chronofact.reconciler.verify_ports import Feeding, Side, Snapshots, Verifications
 from chronofact.reconciler.verify_telling import Progress, Telling
 from chronofact.runtime.failures import Transient
-
-PARTITIONS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ class Verifier:
             # before any fact: what is parked of one that differs is told with it
             Comparer(left, right, wanted.aspects, telling).places()
         partitions: SimpleQueue[int] = SimpleQueue()
-        for number in range(PARTITIONS):
+        for number in range(_partitions(common, wanted)):
             partitions.put(number)
         with ThreadPoolExecutor(self._workers, "verify") as pool:
             works = [pool.submit(self._work, wanted, common, telling, partitions) for _ in range(self._workers)]
@@ -129,15 +126,20 @@ class Verifier:
 
     @contextmanager
     def _sides(self, wanted: VerifyWanted, common: CommonCut) -> Iterator[tuple[Side, Side]]:
+        partitions = _partitions(common, wanted)
         with (
-            common.left.side(wanted.left, wanted.aspects) as left,
-            common.right.side(wanted.right, wanted.aspects) as right,
+            common.left.side(wanted.left, wanted.aspects, partitions=partitions) as left,
+            common.right.side(wanted.right, wanted.aspects, partitions=partitions) as right,
         ):
             yield left, right
 
     def _go_on(self) -> None:
         if self._stopping.is_set():
             raise Transient("shutting_down", "the process is about to stop")
+
+
+def _partitions(common: CommonCut, wanted: VerifyWanted) -> int:
+    return max(common.left.cuts[wanted.left].partitions, common.right.cuts[wanted.right].partitions, 1)
 
 
 def _verified(verification_id: int, telling: Telling, common: CommonCut, waited_s: float, seconds: float) -> Verified:

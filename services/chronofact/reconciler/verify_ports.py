@@ -108,7 +108,7 @@ class Snapshot(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-    def side(self, projection: str, aspects: Aspects) -> AbstractContextManager[Side]:
+    def side(self, projection: str, aspects: Aspects, *, partitions: int) -> AbstractContextManager[Side]:
         """A worker's look at one of the projections."""
         ...
 

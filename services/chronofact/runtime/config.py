@@ -65,6 +65,10 @@ class Settings(BaseSettings):
     facts_topic: str = Field(
         "memory.facts.v1", min_length=1, max_length=249, description="The topic that is the truth."
     )
+    facts_partitions: Annotated[int, Field(ge=1, le=1_000)] | None = Field(
+        None,
+        description="Partitions of that topic, by which facts are told apart; by default as `schemas/topics.yaml` says, 12. A topic of another count is refused: to have more, move to a new topic (docs/operations/more-partitions.md).",
+    )
     fact_keys_file: Path | None = Field(None, description="Declarations of fact keys, asked before the shipped ones.")
     scope_kinds_file: Path | None = Field(None, description="Further kinds of scope.")
 

@@ -48,7 +48,7 @@ def main() -> None:
 
 async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) -> None:
     """The service from its first look at the topic to its last acknowledgement."""
-    topic = facts_topic(settings.facts_topic)
+    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     health, metrics = Health(PART), Metrics("writer")
     watch = Watch(look_of(settings, topic), health, check_s=settings.topic_check_s)
     producer = LogProducer(

@@ -42,7 +42,9 @@ def plan(settings: Settings, rebuild: Rebuild) -> Rebuild:
     known = store.planned()
     if known["targets"] is None:
         fingerprint = fold_fingerprint(rebuild.rule)
-        state = WholeLog(settings.kafka, facts_topic(settings.facts_topic), options=settings.kafka_options).look()
+        state = WholeLog(
+            settings.kafka, facts_topic(settings.facts_topic, settings.facts_partitions), options=settings.kafka_options
+        ).look()
         targets = [state.high_watermarks[one] for one in range(state.partitions)]
         store.plan(topic_id=state.topic_id, fingerprint=fingerprint, targets=targets)
         known = {"topic_id": UUID(bytes=state.topic_id), "fingerprint": fingerprint, "targets": targets}

@@ -27,7 +27,7 @@ class Worker:
         self._settings = settings
         self._work = work
         self._patience = patience
-        topic = facts_topic(settings.facts_topic)
+        topic = facts_topic(settings.facts_topic, settings.facts_partitions)
         self._log = WholeLog(settings.kafka, topic, options=settings.kafka_options)
         self._parking = ParkingLimits(settings.parked_share_max, settings.parked_row_max)
         topic_id, fingerprint, self._targets, rule = patience(work.planned)
