@@ -101,6 +101,8 @@ def _blocks_of(group: Any, context: Any, path: str = "chronofact") -> Iterator[l
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield _command_block(command, path)
             yield from _blocks_of(command, context, f"{path} {name}")
         else:
             yield _command_block(command, path)

@@ -22,6 +22,7 @@ from chronofact.cli import (
     shadow,
     stack,
     switch,
+    topics,
     verify,
     why,
 )
@@ -73,6 +74,7 @@ for module in (
     switch,
     retire,
     services,
+    topics,
     doctor,
 ):
     module.register(app)

@@ -1,4 +1,4 @@
-"""``chronofact writer | projector | reader | reconciler``: one service, and ``topics | migrate``: what they stand on."""
+"""``chronofact writer | projector | reader | reconciler``: one service, and ``topics`` and ``migrate``: what they stand on."""
 
 import os
 import sys
@@ -22,7 +22,6 @@ def register(app: typer.Typer) -> None:
         ("reconciler", "Compares projections with the log, daily and when asked."),
     ):
         app.command(name, help=f"{promise} {CONFIGURED}", rich_help_panel=PANEL)(_service(name))
-    app.command("topics", rich_help_panel=PANEL)(topics)
     app.command("migrate", rich_help_panel=PANEL)(migrate)
 
 

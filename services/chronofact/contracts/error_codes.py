@@ -258,6 +258,30 @@ _SURROUNDINGS: Final = {
         "The topic was deleted and created anew.",
         "bring that topic back, or rebuild from this one: docs/operations/rebuild.md",
     ),
+    "topic_not_empty": (
+        "The topic that is to be refilled holds messages that this refill did not put there.",
+        "stop all writers; name an empty topic by `chronofact topics refill --to`, or delete this one",
+    ),
+    "refill_disturbed": (
+        "Somebody else wrote to a topic while it was refilled.",
+        "stop all writers, delete the topic, and refill once more: docs/operations/lost-broker-disk.md",
+    ),
+    "refill_own_topic": (
+        "The topic that is to be refilled is the one that the projection was made of.",
+        "there is nothing to refill; name another topic by `chronofact topics refill --to` to make a copy",
+    ),
+    "refill_source_unfit": (
+        "A projection that a topic is to be refilled from is not whole, or of no one topic.",
+        "refill from another projection: `chronofact doctor` tells which there are",
+    ),
+    "refill_source_damaged": (
+        "A projection that a topic is to be refilled from lacks events, or has some that are not their own.",
+        "refill from another projection of the topic, or restore the database",
+    ),
+    "refill_lacks": (
+        "Messages that were in the log are known not to be in the projection that a topic is to be refilled from.",
+        "refill from the projection that holds more, or go on without them by `--accept-loss`",
+    ),
     "partition_count_differs": (
         "The topic has another number of partitions than the catalogue.",
         "copy it, keyed by fact_id and in order, into a new topic of the right count",
