@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from unittest.mock import patch
 
+import pytest
+
+from chronofact.cli.__main__ import main
+from chronofact.embedded.postgres import installation
 from tests.architecture.tree import ROOT
 
 DOCS: Final = ROOT / "docs"
 COMMAND_S: Final = 60
+_OF_SHELL: Final = re.compile(r"[$|&;<>`*?~#]")
 
 
 def blocks(page: str, tongue: str) -> list[str]:
@@ -36,7 +45,7 @@ def environ(**settings: object) -> dict[str, str]:
     return ours | {
         "CHRONOFACT_AUTH": "off",
         "COLUMNS": "200",
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"], str(installation() / "bin"))),
         **{f"CHRONOFACT_{name.upper()}": str(said) for name, said in settings.items()},
     }
 
@@ -82,9 +91,27 @@ class Walk:
         return [self.step("") for _ in range(len(self._left))]
 
     def execute(self, line: str) -> subprocess.CompletedProcess[str]:
-        """A command of no page, where those of the page run."""
+        """A command of no page, where those of the page run: ours within this process, where no shell is needed."""
         where = environ(**self._settings)
+        if line.startswith("chronofact ") and not _OF_SHELL.search(line):
+            return _ours(line, where, self._folder)
         return subprocess.run(
             ["sh", "-c", line], env=where, cwd=self._folder, capture_output=True, text=True, check=False,
             timeout=COMMAND_S, stdin=subprocess.DEVNULL,
         )  # fmt: skip
+
+
+def _ours(line: str, where: dict[str, str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+    out, complaint = StringIO(), StringIO()
+    with (
+        patch.object(sys, "argv", shlex.split(line)),
+        patch.dict(os.environ, where, clear=True),
+        chdir(folder or Path.cwd()),
+        redirect_stdout(out),
+        redirect_stderr(complaint),
+        pytest.raises(SystemExit) as left,
+    ):
+        main()
+    code = left.value.code
+    assert isinstance(code, int), code
+    return subprocess.CompletedProcess(line, code, out.getvalue(), complaint.getvalue())

@@ -172,6 +172,7 @@ class ScriptedSteps:
         self._rebuilds = rebuilds
         self.first: dict[str, Callable[[Rebuild], None]] = {}
         self.done: list[str] = []
+        self.against: list[str | None] = []
         self.at_end = {0: 70, 1: 30}
         self.is_fed = True
 
@@ -197,6 +198,7 @@ class ScriptedSteps:
         return self.at_end
 
     def verify(self, rebuild: Rebuild, against: Comparable | None, go_on: GoOn) -> None:
+        self.against.append(None if against is None else against.projection)
         self._begin("verify", rebuild)
         go_on()
 

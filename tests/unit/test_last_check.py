@@ -29,8 +29,8 @@ class Kept:
     def __init__(self, run: Run | None) -> None:
         self.run = run
 
-    def last_finished(self, projection: str | None = None) -> Run | None:
-        return self.run
+    def standing(self) -> list[Run]:
+        return [] if self.run is None else [self.run]
 
 
 async def test_a_reconciler_that_starts_tells_the_run_of_before_and_then_those_of_others() -> None:

@@ -81,6 +81,14 @@ def test_with_no_route_at_all_it_becomes_the_default(world: World) -> None:
     assert world.kept().compared_with is None
 
 
+def test_beside_what_is_known_to_be_wrong_the_check_alone_decides(world: World) -> None:
+    world.start()
+    world.rebuilds.change(1, compared_with="none")
+    world.runner.turn()
+    assert world.steps.against == [None]
+    assert (world.rebuilds.state(1), world.kept().compared_with) == (RebuildState.READY, "none")
+
+
 def test_by_another_rule_the_comparison_is_open_before_anybody_may_be_routed_to_it(world: World) -> None:
     world.first("compare", lambda _rebuild: _assert("p2" not in _serving(world)))
     world.start(rule=2)

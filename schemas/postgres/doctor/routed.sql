@@ -1,4 +1,5 @@
--- Every projection that some tenant's reads go to.
-select distinct r.projection
+-- Every projection that some tenant's reads go to; first the one of all that have no line of their own.
+select r.projection
 from chronofact.tenant_route as r
-order by r.projection
+group by r.projection
+order by bool_or(r.tenant_id is null) desc, r.projection

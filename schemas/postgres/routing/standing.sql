@@ -7,6 +7,18 @@ with topic as (
     where c.projection in (%(to_projection)s, %(from_projection)s)
 ),
 
+rebuilt as (
+    select
+        b.rebuild_id,
+        b.started_at,
+        nullif(b.compared_with, 'none') as compared_with
+    from chronofact.rebuild as b
+    where b.projection = %(to_projection)s
+    order by b.rebuild_id desc
+    limit 1
+),
+
+-- what was said of an earlier one of this name says nothing of it
 verified as (
     select
         v.verification_id,
@@ -18,19 +30,10 @@ verified as (
     where
         %(to_projection)s in (v.left_projection, v.right_projection)
         and v.state = 'finished'
+        and v.started_at >= coalesce((select r.started_at from rebuilt as r), '-infinity')
     order by
         %(from_projection)s in (v.left_projection, v.right_projection) desc,
         v.verification_id desc
-    limit 1
-),
-
-rebuilt as (
-    select
-        b.rebuild_id,
-        b.compared_with
-    from chronofact.rebuild as b
-    where b.projection = %(to_projection)s
-    order by b.rebuild_id desc
     limit 1
 )
 
@@ -59,7 +62,9 @@ select
     (
         select k.run_id
         from chronofact.reconciliation_run as k
-        where k.projection = %(to_projection)s and k.state = 'finished' and k.divergences = 0
+        where
+            k.projection = %(to_projection)s and k.state = 'finished' and k.divergences = 0
+            and k.started_at >= coalesce(r.started_at, '-infinity')
         order by k.run_id desc
         limit 1
     ) as clean_check,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from chronofact.cli.counted import counted
-from chronofact.cli.options import DataFolder, Json, database, outside_told, read_settings
+from chronofact.cli.options import DataFolder, Json, database, outside_told, read_settings, served
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ HELP: Final = """Hold a projection against its events and the log, by rules of t
 """
 
 Projection = Annotated[
-    str | None, typer.Option("--projection", metavar="NAME", help="Which projection; default the configured one.")
+    str | None, typer.Option("--projection", metavar="NAME", help="Which projection; default what tenants read.")
 ]
 
 
@@ -73,8 +73,8 @@ def run(
         with_adjudicated=adjudicated,
     )
     with outside_told(), _progress(quiet=json) as progress:
-        conninfo, served = database(data)
-        wanted = replace(wanted, projection=projection or served)
+        conninfo, asked = served(data)
+        wanted = replace(wanted, projection=projection or asked)
         store = CheckStore(conninfo)
         checker = Checker(store, _log_of(settings, data), workers=settings.check_workers, progress=progress)
         try:

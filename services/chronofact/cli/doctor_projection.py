@@ -30,7 +30,7 @@ class Surroundings:
     facts_topic: str
     kafka_options: Mapping[str, str]
     fed: str
-    """The configured projection, whose parked messages and last check are told."""
+    """The configured projection, whose parked messages and last check are told where no tenant reads any."""
     is_stack: bool
     feeds: Collection[str] = ()
 
@@ -148,19 +148,31 @@ def routes_told(routed: Sequence[str], fed: Collection[str], *, is_stack: bool) 
 def _parked(of: Surroundings) -> Check:
     from chronofact.postgres.parking_store import ParkingStore
 
-    with ParkingStore(of.postgres, of.fed) as store:
-        messages, facts = store.counts()
-    if messages:
-        are = "is" if messages == 1 else "are"
-        told = f"{counted(messages, 'message')} {are} parked in {of.fed}, {counted(facts, 'fact')} held"
-        return Check("parked", "failed", told, "chronofact parked list")
-    return Check("parked", "ok", f"no message is parked in {of.fed}")
+    names = _asked(of)
+    for name in names:
+        with ParkingStore(of.postgres, name) as store:
+            messages, facts = store.counts()
+        if messages:
+            are = "is" if messages == 1 else "are"
+            told = f"{counted(messages, 'message')} {are} parked in {name}, {counted(facts, 'fact')} held"
+            where = "" if name == names[0] else f" --projection {name}"
+            return Check("parked", "failed", told, f"chronofact parked list{where}")
+    return Check("parked", "ok", f"no message is parked in {', '.join(names)}")
 
 
 def _last_check(of: Surroundings) -> Check:
     from chronofact.postgres.check_store import CheckStore
 
-    return last_check_told(CheckStore(of.postgres).last_finished(of.fed), of.fed, datetime.now(UTC))
+    store, now = CheckStore(of.postgres), datetime.now(UTC)
+    told = [last_check_told(store.last_finished(name), name, now) for name in _asked(of)]
+    return min(told, key=lambda one: ("failed", "skipped", "ok").index(one.state))
+
+
+def _asked(of: Surroundings) -> list[str]:
+    """What tenants read."""
+    from chronofact.postgres.standing import Standing
+
+    return Standing(of.postgres).routed() or [of.fed]
 
 
 def last_check_told(run: Run | None, projection: str, now: datetime) -> Check:

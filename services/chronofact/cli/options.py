@@ -154,7 +154,7 @@ def configured() -> dict[str, str]:
 
 
 def database(data: Path | None) -> tuple[str, str]:
-    """Where Postgres is, and which projection is served: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
+    """Where Postgres is, and which projection is configured: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
     settings = read_settings()
     folder = data
     if folder is None and "postgres" not in settings.model_fields_set:
@@ -163,6 +163,16 @@ def database(data: Path | None) -> tuple[str, str]:
     if folder is not None:
         return of_stack(folder)["postgres"], settings.projection
     return settings.postgres.get_secret_value(), settings.projection
+
+
+def served(data: Path | None) -> tuple[str, str]:
+    """Where Postgres is, and which projection is meant where none is named: the configured one, else what tenants read."""
+    from chronofact.postgres.standing import Standing
+
+    conninfo, configured = database(data)
+    if "projection" in read_settings().model_fields_set:
+        return conninfo, configured
+    return conninfo, next(iter(Standing(conninfo).routed()), configured)
 
 
 def kafka_address(data: Path | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from chronofact.cli.options import database, outside_told
+from chronofact.cli.options import outside_told, served
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -109,9 +109,10 @@ def opened(data: Path | None, projection: str | None) -> Iterator[ParkingStore]:
     """The store of parked messages."""
     from chronofact.postgres.parking_store import ParkingStore
 
-    conninfo, configured = database(data)
-    with outside_told(), ParkingStore(conninfo, projection or configured) as store:
-        yield store
+    with outside_told():
+        conninfo, asked = served(data)
+        with ParkingStore(conninfo, projection or asked) as store:
+            yield store
 
 
 def found_at(store: ParkingStore, partition: int, offset: int, *, advice: str = "") -> Parked:

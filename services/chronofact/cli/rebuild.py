@@ -52,7 +52,11 @@ def start(
     ] = None,
     compare_with: Annotated[
         str | None,
-        typer.Option("--compare-with", metavar="NAME", help="What it is verified against; default one that serves."),
+        typer.Option(
+            "--compare-with",
+            metavar="NAME",
+            help="What it is verified against; default one that serves. 'none' where that is known to be wrong: the check decides.",
+        ),
     ] = None,
     shadow_window: Annotated[
         str | None,

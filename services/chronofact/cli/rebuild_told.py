@@ -68,8 +68,9 @@ def told(found: Mapping[str, Any]) -> list[str]:
         )
     if found["phases"]:
         lines.append(phases_told(found))
-    if found["compared_with"] and state == "ready":
-        lines.append(f"verified against {found['compared_with']}")
+    if state == "ready":
+        is_beside = found["compared_with"] not in {None, "none"}
+        lines.append(f"verified against {found['compared_with']}" if is_beside else "verified by the independent check")
     return [*lines, *_end(found)]
 
 

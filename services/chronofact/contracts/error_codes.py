@@ -147,11 +147,11 @@ _SURROUNDINGS: Final = {
     ),
     "rebuild_differs": (
         "A rebuilt projection is not what the one of the same rule is that it was verified against.",
-        "see docs/operations/rebuild.md: `chronofact check run` on both tells which one is wrong",
+        "`chronofact check run` on both tells which one is wrong: docs/operations/failed-rebuild.md",
     ),
     "rebuild_diverges": (
         "The independent check found that a rebuilt projection is not what the log says.",
-        "`chronofact check show` names what differs: docs/operations/check.md; then cancel the rebuild",
+        "`chronofact check show` names what differs: docs/operations/failed-rebuild.md; then cancel the rebuild",
     ),
     "rebuild_contradicts": (
         "What a rebuild had stored contradicts itself.",

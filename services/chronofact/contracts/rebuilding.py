@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
+
+NOTHING: Final = "none"
+"""What a rebuild is verified against where what serves is known to be wrong: the independent check alone decides."""
 
 
 class RebuildState(StrEnum):
@@ -35,6 +39,7 @@ class RebuildWanted:
     rule: int | None = None
     workers: int | None = None
     compare_with: str | None = None
+    """A projection, or ``none``."""
     shadow_window_s: int | None = None
 
 

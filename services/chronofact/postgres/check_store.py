@@ -13,6 +13,7 @@ from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence,
 from chronofact.postgres.check_run import WATCHED, CheckRun
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
+from chronofact.postgres.standing import Standing
 from chronofact.postgres.template import script
 
 LOCK_CLASS: Final = 0x63686B  # "chk"
@@ -58,6 +59,15 @@ class CheckStore:
     def last_finished(self, projection: str | None = None) -> Run | None:
         """The run that finished last, of a projection or of any."""
         return next(iter(self._listed("last_finished", {"projection": projection})), None)
+
+    def routed(self) -> list[str]:
+        """The projections that tenants read, that of all without a line of their own first."""
+        return Standing(self._conninfo).routed()
+
+    def standing(self) -> list[Run]:
+        """The last finished run of each of them; of any where tenants read none."""
+        found = [*map(self.last_finished, self.routed())] or [self.last_finished()]
+        return [run for run in found if run is not None]
 
     def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
         """What it found, by number."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from chronofact.contracts.rebuilding import RebuildPart, RebuildState, RebuildTold, RebuildWanted
+from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildState, RebuildTold, RebuildWanted
 from chronofact.domain.errors import Rejected
 from chronofact.domain.rules import RULE_DEFAULT, RULES
 from chronofact.postgres.errors import failures_named
@@ -169,8 +169,8 @@ def _rule(connection: Connection[Any], wanted: int | None) -> int:
 
 
 def _comparable(connection: Connection[Any], wanted: str | None) -> str | None:
-    if wanted is None:
-        return None
+    if wanted in {None, NOTHING}:
+        return wanted
     if _one(connection, "taken", projection=wanted)["projection_state"] not in {"live", "ready"}:
         raise Rejected("field_value", f"no projection {wanted} is ready or live", field="compare_with")
     return wanted

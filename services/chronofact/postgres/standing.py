@@ -28,7 +28,7 @@ class Standing:
         return dict(self._lines("checkpoints", named))
 
     def routed(self) -> list[str]:
-        """The projections that reads go to."""
+        """The projections that reads go to, that of all tenants without a line of their own first."""
         return [name for (name,) in self._lines("routed", {})]
 
     def projections(self) -> list[tuple[str, str, int, int, datetime | None]]:

@@ -62,7 +62,8 @@ class Routes:
     async def start(self, request: Request) -> Response:
         """``POST /v1/checks``."""
         only(request)
-        run = await self._reconciler.start(wanted_of(await body_of(request), self._projection))
+        body = await body_of(request)
+        run = await self._reconciler.start(wanted_of(body, await self._reconciler.served(self._projection)))
         return json_response(told(run), status=202, headers={"Location": f"/v1/checks/{run.run_id}"})
 
     async def listed(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The last finished check as metrics, whoever made it: read from the kept runs, so that a restart forgets nothing."""
+"""The last finished checks as metrics, whoever made them: read from the kept runs, so that a restart forgets nothing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final, Protocol
 from chronofact.contracts.checking import Run
 from chronofact.runtime.metrics import Metrics
 
-READ_EVERY_S: Final = 60.0
+READ_EVERY_S: Final = 15.0
 RETRY_S: Final = 5.0
 
 
 class FinishedChecks(Protocol):
     """Where runs are kept; blocks."""
 
-    def last_finished(self, projection: str | None = None) -> Run | None:
-        """The one that finished last; raises Transient or Unfit."""
+    def standing(self) -> list[Run]:
+        """The last finished run of each projection that tenants read; raises Transient or Unfit."""
         ...
 
 
@@ -34,10 +34,11 @@ class LastCheckMetrics:
         return self._pause_s
 
     async def read(self) -> None:
-        """Tells the run that finished last."""
+        """Tells what those runs found together, and when the oldest of them finished."""
         self._pause_s = RETRY_S
-        run = await asyncio.to_thread(self._checks.last_finished)
+        runs = await asyncio.to_thread(self._checks.standing)
         self._pause_s = READ_EVERY_S
-        if run is not None and run.finished_at is not None:
-            self._divergences.set(run.tally.divergences)
-            self._finished_at.set(run.finished_at.timestamp())
+        finished = [run.finished_at.timestamp() for run in runs if run.finished_at is not None]
+        if finished:
+            self._divergences.set(sum(run.tally.divergences for run in runs))
+            self._finished_at.set(min(finished))

@@ -127,6 +127,10 @@ class Checks(Protocol):
         """One of them."""
         ...
 
+    def routed(self) -> list[str]:
+        """The projections that tenants read, that of all without a line of their own first."""
+        ...
+
     def divergences(self, run_id: int, *, after: int, limit: int) -> list[tuple[int, Divergence]]:
         """What it found, by number."""
         ...

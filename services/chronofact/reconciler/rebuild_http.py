@@ -11,7 +11,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 
 from chronofact.contracts.meant import hint
-from chronofact.contracts.rebuilding import RebuildPart, RebuildTold, RebuildWanted
+from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildTold, RebuildWanted
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant, instant_of
 from chronofact.reconciler.rebuild_ports import Rebuilds
@@ -32,6 +32,7 @@ from chronofact.runtime.openapi import COUNT, INSTANT, TEXT, Schema, many, nulla
 WORKERS_MAX: Final = 16
 WINDOW_S_MAX: Final = 366 * 86_400
 _PROJECTION: Final = re.compile(r"p[1-9][0-9]{0,5}", re.ASCII)
+_COMPARED: Final = re.compile(rf"{_PROJECTION.pattern}|{NOTHING}", re.ASCII)
 _STATES: Final = ("planning", "building", "indexing", "catching_up", "verifying", "ready", "failed", "cancelled")
 _SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
 _FIELDS: Final[Mapping[str, Schema]] = {
@@ -44,8 +45,8 @@ _FIELDS: Final[Mapping[str, Schema]] = {
     "workers": {"type": "integer", "minimum": 1, "maximum": WORKERS_MAX, "description": "Processes of the load."},
     "compare_with": {
         "type": "string",
-        "pattern": f"^{_PROJECTION.pattern}$",
-        "description": "Default one that serves.",
+        "pattern": f"^({_COMPARED.pattern})$",
+        "description": "Default one that serves. With `none`, the independent check alone decides.",
     },
     "shadow_window_s": {
         "type": "integer",
@@ -172,12 +173,12 @@ def wanted_of(body: Mapping[str, Any]) -> RebuildWanted:
     unknown = sorted(body.keys() - _FIELDS.keys())
     if unknown:
         raise Rejected("field_unknown", f"not a field of a rebuild{hint(unknown[0], _FIELDS)}", field=unknown[0])
-    for name in ("projection", "compare_with"):
+    for name, form, further in (("projection", _PROJECTION, ""), ("compare_with", _COMPARED, f"; or {NOTHING}")):
         said = body.get(name)
         if said is not None and not isinstance(said, str):
             raise Rejected("field_type", f"{name} is a text", field=name)
-        if said is not None and _PROJECTION.fullmatch(said) is None:
-            raise Rejected("field_value", f"{name} is p and a number, like p2", field=name)
+        if said is not None and form.fullmatch(said) is None:
+            raise Rejected("field_value", f"{name} is p and a number, like p2{further}", field=name)
     for name, least, most in (
         ("rule", 1, 2**15 - 1),
         ("workers", 1, WORKERS_MAX),

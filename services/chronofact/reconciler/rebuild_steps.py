@@ -91,7 +91,8 @@ class RebuildSteps:
                 f"verification {found.verification_id} found {found.differences:,} differences between"
                 f" {against.projection} and {rebuild.projection}",
                 remedy=f"chronofact check run --projection {against.projection} and --projection {rebuild.projection}"
-                f" tell which one is wrong; then chronofact rebuild cancel {rebuild.rebuild_id}",
+                f" tell which one is wrong; then chronofact rebuild cancel {rebuild.rebuild_id}, and where it is"
+                f" {against.projection}: chronofact rebuild start --compare-with none (docs/operations/divergence.md)",
             )
 
     def _check(self, rebuild: Rebuild, go_on: GoOn) -> None:

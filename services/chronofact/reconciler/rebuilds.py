@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from chronofact.contracts.error_codes import remedy_of
-from chronofact.contracts.rebuilding import Comparable, RebuildCancelled, RebuildLost, RebuildState
+from chronofact.contracts.rebuilding import NOTHING, Comparable, RebuildCancelled, RebuildLost, RebuildState
 from chronofact.domain.errors import Rejected
 from chronofact.reconciler.rebuild_ports import Hold, Rebuilds, Steps
 from chronofact.runtime.failures import ConstraintBroken, Corruption, Transient, Unfit
@@ -236,6 +236,8 @@ class _Going:
 def _against(hold: Hold) -> Comparable | None:
     """What it is held against: the one that was named when it began, else what serves."""
     named = hold.rebuild.compared_with
+    if named == NOTHING:
+        return None
     if named is None:
         return hold.comparable()
     rule = hold.rule_of(named)

@@ -32,8 +32,6 @@ class Reconciler:
         self._divergences = metrics.counter("chronofact_reconciler_divergences_total")
         self._facts = metrics.counter("chronofact_reconciler_facts_total")
         self._seconds = metrics.gauge("chronofact_reconciler_check_seconds")
-        self._last = metrics.gauge("chronofact_reconciler_last_check_divergences")
-        self._finished_at = metrics.gauge("chronofact_reconciler_last_check_finished_seconds")
 
     async def start(self, wanted: CheckWanted) -> Run:
         """Begins a check and does not wait for its end.
@@ -50,7 +48,16 @@ class Reconciler:
             raise Rejected("not_found", "the check has gone")
         return run
 
+    async def served(self, projection: str) -> str:
+        """What tenants without a line of their own read; this one where no route is there."""
+        return next(iter(await asyncio.to_thread(self._checks.routed)), projection)
+
     async def check_daily(self, projection: str) -> None:
+        """A check of each projection that tenants read, one after the other; of this one where no route is there."""
+        for one in await asyncio.to_thread(self._checks.routed) or [projection]:
+            await self._check_one(one)
+
+    async def _check_one(self, projection: str) -> None:
         """One check, waited for; none where one is running already."""
         begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._check(CheckWanted(projection, seed=new_seed()), begun))
@@ -121,9 +128,7 @@ class Reconciler:
         self._facts.inc(outcome.tally.facts)
         for relation, count in outcome.by_relation.items():
             self._divergences.labels(relation).inc(count)
-        self._last.set(outcome.tally.divergences)
         self._seconds.set(seconds)
-        self._finished_at.set(time.time())
 
 
 def new_seed() -> int:

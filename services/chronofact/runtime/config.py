@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     projection: str = Field(
         "p1",
         pattern=r"^p[1-9][0-9]{0,5}$",
-        description="The projection that is fed, checked and made by `migrate`; which one a tenant's reads go to is its route's to say, `p1` at first.",
+        description="The projection that `migrate` makes. Which one a tenant's reads go to, and so is checked, is its route's to say, `p1` at first; commands that take `--projection` mean this one where it is set.",
     )
     projector_name: str = Field(
         "projector-1", pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Static member name in the consumer group."

@@ -213,7 +213,10 @@ METRICS: Final = (
     Metric("chronofact_reconciler_facts_total", "counter", ("reconciler",), "Facts that checks have looked at."),
     Metric("chronofact_reconciler_check_seconds", "gauge", ("reconciler",), "How long the last finished check took."),
     Metric(
-        "chronofact_reconciler_last_check_divergences", "gauge", ("reconciler",), "What the last finished check found."
+        "chronofact_reconciler_last_check_divergences",
+        "gauge",
+        ("reconciler",),
+        "What the last finished checks found, of all projections that tenants read.",
     ),
     Metric(
         "chronofact_reconciler_last_check_finished_seconds",
