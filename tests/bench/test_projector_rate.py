@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_right
+from collections.abc import Iterable
 from contextlib import ExitStack
+from itertools import count, islice
+from operator import itemgetter
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import psycopg
@@ -22,6 +27,9 @@ from tests.integration.saying import Said
 FACTS, EVENTS = 12_000, 60_000
 LATENCY_RATE, LATENCY_S = 1_000, 15
 MEMORY_MB = 350
+
+Steps: TypeAlias = "dict[int, list[tuple[int, float]]]"
+"""By partition: each next offset that was seen, and when."""
 
 
 @pytest.mark.parametrize("members", [1, 2])
@@ -93,13 +101,23 @@ def test_produce_to_visible(kafka: str, topic_name: str, database: str) -> None:
     record(Figure("produce-to-visible at 1,000/s, p50", percentile(steady, 0.50), "ms", "told", None, *common))
 
 
-def produce_evenly(kafka: str, topic: str, said: list[Said], produced: dict[tuple[int, int], float]) -> None:
-    """At the rate, in steps of 10 ms; remembers when each message was handed over."""
+def produce_evenly(
+    kafka: str,
+    topic: str,
+    said: Iterable[Said],
+    produced: dict[tuple[int, int], float],
+    rate: int = LATENCY_RATE,
+    stop: threading.Event | None = None,
+) -> None:
+    """At the rate, in steps of 10 ms, until all is said or it is stopped; remembers when each message was handed over."""
     producer = Producer({"bootstrap.servers": kafka, "linger.ms": 5, "enable.idempotence": True})
-    began, step = time.monotonic(), LATENCY_RATE // 100
-    for number in range(0, len(said), step):
-        time.sleep(max(0.0, began + number / LATENCY_RATE - time.monotonic()))
-        for one in said[number : number + step]:
+    began, step, rest = time.monotonic(), rate // 100, iter(said)
+    for number in count(0, step):
+        time.sleep(max(0.0, began + number / rate - time.monotonic()))
+        now = [*islice(rest, step)]
+        if not now or (stop is not None and stop.is_set()):
+            break
+        for one in now:
             at = time.monotonic()
 
             def delivered(_error: object, message: Message, at: float = at) -> None:
@@ -113,16 +131,26 @@ def produce_evenly(kafka: str, topic: str, said: list[Said], produced: dict[tupl
     producer.flush(30)
 
 
-def watch_checkpoints(database: str, total: int, *, projection: str = "p1") -> dict[int, list[tuple[int, float]]]:
-    """By partition: each next offset that was seen, and when."""
-    seen: dict[int, list[tuple[int, float]]] = {partition: [] for partition in range(12)}
+def watch_checkpoints(
+    database: str,
+    total: int | None,
+    *,
+    projection: str = "p1",
+    stop: threading.Event | None = None,
+    seen: Steps | None = None,
+) -> Steps:
+    """By partition each next offset that was seen, and when: until they add up to the total, or it is stopped."""
+    seen = {} if seen is None else seen
+    seen |= {partition: [] for partition in range(12)}
     statement = "select partition, next_offset from chronofact.checkpoint where projection = %s"
     deadline = time.monotonic() + 120
     with psycopg.connect(database, autocommit=True) as connection:
-        while sum(steps[-1][0] for steps in seen.values() if steps) < total:
+        while total is None or sum(steps[-1][0] for steps in seen.values() if steps) < total:
+            if stop is not None and stop.is_set():
+                break
             found = connection.execute(statement, (projection,)).fetchall()
             now = time.monotonic()
-            assert now < deadline
+            assert stop is not None or now < deadline
             for partition, next_offset in found:
                 if not seen[partition] or seen[partition][-1][0] < next_offset:
                     seen[partition].append((next_offset, now))
@@ -131,4 +159,4 @@ def watch_checkpoints(database: str, total: int, *, projection: str = "p1") -> d
 
 
 def visible_at(steps: list[tuple[int, float]], offset: int) -> float:
-    return next(at for next_offset, at in steps if next_offset > offset)
+    return steps[bisect_right(steps, offset, key=itemgetter(0))][1]

@@ -17,7 +17,7 @@ from tests.contract.filling import fill, log_order, make, sliced, whole_partitio
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.verifying import verified
 
-FACTS, EVENTS = 200_000, 1_000_000
+FACTS, EVENTS = 100_000, 500_000
 BASE = 1_796_000_000_000_000
 TABLES = ("fact", "event", "version", "version_label", "edge", "ending", "decision", "relation", "conflict", "timeline")
 RUNS = 3

@@ -34,7 +34,13 @@ STOP_TIMEOUT_S = 900
 
 
 @pytest.fixture(scope="session")
-def stack_addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+def stack_is_durable() -> bool:
+    """Whether its servers wait for the disk; what they hold is thrown away either way."""
+    return False
+
+
+@pytest.fixture(scope="session")
+def stack_addresses(tmp_path_factory: pytest.TempPathFactory, stack_is_durable: bool) -> Iterator[Addresses]:
     """Kafka and Postgres that all tests share: make topics and databases of your own."""
     given = Addresses(os.environ.get("CHRONOFACT_KAFKA"), os.environ.get("CHRONOFACT_POSTGRES"))
     if given.kafka and given.postgres:
@@ -45,7 +51,7 @@ def stack_addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addres
         root = root.parent
     data = Path(tempfile.gettempdir()) / f"chronofact-{hashlib.sha256(bytes(root)).hexdigest()[:12]}"
     with _used(root / "stack.used"):
-        owner = _started_once(root, data)
+        owner = _started_once(root, data, is_durable=stack_is_durable)
         yield _published(data)
     if owner is not None:
         owner.wait(STOP_TIMEOUT_S)
@@ -77,15 +83,16 @@ def _used(file: Path) -> Iterator[None]:
         yield
 
 
-def _started_once(root: Path, data: Path) -> subprocess.Popen[bytes] | None:
+def _started_once(root: Path, data: Path, *, is_durable: bool) -> subprocess.Popen[bytes] | None:
     """The owner if this worker is the one that started it."""
     with (root / "stack.starting").open("a") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
         if (data / "stack.json").exists():
             return None
         line = [
-            *[sys.executable, "-m", "chronofact.embedded", "--throwaway"],
+            *[sys.executable, "-m", "chronofact.embedded"],
             *["--data", str(data), "--while-used", str(root / "stack.used")],
+            *([] if is_durable else ["--throwaway"]),
         ]
         with (root / "stack.log").open("wb") as log:
             owner = subprocess.Popen(line, stdout=log, stderr=log, start_new_session=True)

@@ -25,6 +25,8 @@ from chronofact.runtime.failures import Corruption, Unfit
 from chronofact.runtime.logging import configure_logging, place_of
 
 FAILED: Final = 1
+NICENESS: Final = 10
+"""What applies, serves and accepts on the same cores goes first."""
 
 
 def main() -> None:
@@ -32,6 +34,7 @@ def main() -> None:
     settings = settings_or_exit()
     configure_logging("reconciler", settings.log_level)
     threading.Thread(target=_end_with_runner, daemon=True).start()
+    os.nice(NICENESS)
     gc.freeze()
     gc.disable()  # histories leave without a collection, and lines have no cycles; one a bucket takes what is left
     rebuild_id, epoch, number, projection = sys.argv[1:]
