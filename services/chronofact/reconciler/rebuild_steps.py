@@ -27,6 +27,8 @@ from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient, Unfit
 
 LOOK_S: Final = 0.5
+_PASSING: Final = frozenset({"projection_stands_still", "projection_lags"})
+"""What a projector that is away for a while, deployed anew say, makes of a verification: nothing that was loaded is lost."""
 
 
 class RebuildSteps:
@@ -84,6 +86,10 @@ class RebuildSteps:
                 raise Transient("verification_running", str(busy)) from None
             except Transient:
                 rethrow()
+                raise
+            except Unfit as failure:
+                if failure.code in _PASSING:
+                    raise Transient(failure.code, str(failure)) from failure
                 raise
         if not found.identical:
             raise Unfit(
