@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 from chronofact.contracts.rebuilding import Rebuild, RebuildWanted
 from chronofact.postgres.load_store import Loaded
 from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.reconciler.rebuilding.load import load, plan
 from chronofact.runtime.config import Settings
+from chronofact.runtime.failures import Transient
 
 WORKER = b"chronofact.reconciler.rebuilding\x00"
 
@@ -40,6 +43,14 @@ def taken(
 def loaded(settings: Settings, rebuild: Rebuild) -> Loaded:
     """Planned and loaded."""
     return load(settings, plan(settings, rebuild), report=lambda _parts: None, stopping=threading.Event())
+
+
+def prepare_only(settings: Settings, rebuild: Rebuild) -> None:
+    """Its schema is made, and nothing is loaded."""
+    stopping = threading.Event()
+    stopping.set()
+    with pytest.raises(Transient, match="about to stop"):
+        load(settings, rebuild, report=lambda _parts: None, stopping=stopping)
 
 
 def rebuilt(settings: Settings, **wanted: int) -> Loaded:

@@ -28,14 +28,14 @@ from chronofact.reconciler.rebuilding.load import discard, load, plan
 from chronofact.reconciler.rebuilding.patience import Patience
 from chronofact.reconciler.rebuilding.worker import Worker
 from chronofact.runtime.config import Settings
-from chronofact.runtime.failures import Transient, Unfit
+from chronofact.runtime.failures import Unfit
 from tests.bench.workload import mixed
 from tests.integration.comparing import assert_alike, told
 from tests.integration.cut_wire import wire_to
 from tests.integration.nasty import POISON, Nasty
 from tests.integration.poison import UNKNOWN_FINGERPRINT
 from tests.integration.projecting import append
-from tests.integration.rebuilding import loaded, rebuilt, settings_for, taken, worker_pids
+from tests.integration.rebuilding import loaded, prepare_only, rebuilt, settings_for, taken, worker_pids
 from tests.integration.saying import Fact, Said
 
 EASY = {"parked_share_max": 1.0, "parked_row_max": 1_000_000}
@@ -150,13 +150,6 @@ def test_a_worker_that_crashes_at_any_step_is_gone_on_with(kafka: str, topic: st
         loaded(settings, planned)
         assert_alike(told(database, "p2"), told(database, rebuild.projection))
     assert crashes > 20
-
-
-def prepare_only(settings: Settings, rebuild: Any) -> None:
-    stopping = threading.Event()
-    stopping.set()
-    with pytest.raises(Transient, match="about to stop"):
-        load(settings, rebuild, report=lambda _parts: None, stopping=stopping)
 
 
 def crashed(settings: Settings, rebuild: Any, after: int) -> bool:
@@ -336,14 +329,6 @@ def test_a_name_that_is_taken_is_refused(kafka: str, filled_topic: str, database
         assert unfit.value.code == "projection_exists"
         discard(settings, rebuild)
     assert catalogue(database, rebuild.projection)  # it is not ours
-
-
-def test_a_topic_that_is_missing_or_has_lost_its_start_is_refused(kafka: str, topic_name: str, database: str) -> None:
-    settings = settings_for(kafka, topic_name, database)
-    with taken(database) as rebuild:
-        with pytest.raises(Unfit) as unfit:
-            plan(settings, rebuild)
-        assert unfit.value.code == "topic_missing"
 
 
 async def test_postgres_away_is_waited_out(kafka: str, filled_topic: str, database: str) -> None:

@@ -81,7 +81,7 @@ class RebuildStore:
         """Asks for a rebuild's end; its runner, or whoever is free, sees to it that nothing of it stays.
 
         Raises:
-            Rejected: ``not_found``; ``rebuild_over`` where it is ready.
+            Rejected: ``not_found``; ``rebuild_over`` where it is ready; ``retire_routed`` where tenants read it.
         """
         with self._connected() as connection:
             found = _lines(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)
@@ -94,6 +94,10 @@ class RebuildStore:
                     f"rebuild {rebuild_id} is done; `chronofact retire {name} --drop` removes what it made",
                     field="rebuild_id",
                 )
+            name = found[0]["projection"]
+            if _one(connection, "is_routed", projection=name)["is_routed"]:
+                told = f"tenants read {name}; have them read another first: `chronofact switch --to`"
+                raise Rejected("retire_routed", told, field="rebuild_id")
             connection.execute(script("rebuilds", "ask_cancel").filled(connection), {"rebuild_id": rebuild_id})
 
     @contextmanager

@@ -13,6 +13,8 @@ from chronofact.kafka.admin import create_topics
 from tests.integration.faults.servers import Server, addresses, cluster_in, fill, kafka_in, may_mount, small_disk
 from tests.integration.faults.services import site
 from tests.integration.projecting import ServiceProcess
+from tests.integration.rebuild_world import Rebuilding
+from tests.integration.test_rebuild_kills import held_building
 
 DISK_MB = 64
 TOPIC = "memory.facts.v1"
@@ -31,18 +33,31 @@ def broker(stack_folder: Path) -> Iterator[Server]:
 
 @pytest.mark.parametrize("how", ["kill", pytest.param("stop", marks=pytest.mark.soak)])
 def test_a_broker_that_goes_and_comes_back(broker: Server, database: str, how: str) -> None:
+    """A rebuild that has read some of the topic by then goes on as everything else does."""
     kafka = addresses([broker])
     create_topics(kafka, TOPIC)
-    with site(kafka, TOPIC, database, topic_check_s=1) as here, here.projector() as projector:
+    rebuild, hold = Rebuilding(kafka, TOPIC, database), held_building(database)
+    with (
+        site(kafka, TOPIC, database, topic_check_s=1) as here,
+        here.projector() as projector,
+        rebuild.reconciler() as reconciler,
+    ):
         here.load.await_more(200)
+        rebuild.ready(reconciler)
+        assert rebuild.told("start", "--workers", "1")[0] == 0
+        hold.__enter__()
+        rebuild.await_state(1, "building")
         getattr(broker, how)()
+        hold.__exit__(None, None, None)
         here.load.await_answer("outcome_unknown", "kafka_unreachable")
         here.writer.await_readyz("kafka_unreachable")
         await_hindered(projector)
+        assert reconciler.await_event("hindered")["code"] == "kafka_unreachable"
         broker.start()
         here.writer.await_readyz()
         projector.await_readyz()
         here.load.await_more(200)
+        assert rebuild.told("watch", "1")[1]["state"] == "ready"
         here.assert_agreed()
         assert here.load.sent_again
 

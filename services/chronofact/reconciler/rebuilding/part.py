@@ -121,20 +121,29 @@ class PartLoad:
                 self._tell(messages[-1].offset + 1, "reading")
 
     def _messages(self) -> Iterator[list[RawMessage]]:
-        """All of the partition below the target, over any absence of Kafka."""
+        """All of the partition below the target, over any absence of Kafka, and of the one topic from first to last."""
         claim, at = self._claim, 0
+        self._look()
         while True:
-            state = self._patiently(lambda: self._log.look(self._fold.topic_id))
-            if (high := state.high_watermarks[claim.partition]) < claim.target:
-                raise _shortened(claim, high)
             try:
                 for messages in self._log.read(claim.partition, at, claim.target):
                     yield messages
                     at = messages[-1].offset + 1
             except Transient as failure:
                 self._patiently.pause(failure)
+            except Unfit:
+                self._look()  # which knows what became of the topic
+                raise
             else:
+                self._look()  # one made anew meanwhile would have gone on from these very offsets
                 return
+            self._look()
+
+    def _look(self) -> None:
+        """Whether it is still the topic that the rebuild began with."""
+        state = self._patiently(lambda: self._log.look(self._fold.topic_id))
+        if (high := state.high_watermarks[self._claim.partition]) < self._claim.target:
+            raise _shortened(self._claim, high)
 
     def _opened(self, first: Sequence[RawMessage]) -> Spill:
         """As many buckets as the first messages make expect, or as were fixed before."""
@@ -216,16 +225,17 @@ class PartLoad:
 
     def _refuse_unknown(self, messages: Iterable[RawMessage]) -> None:
         """A newer writer's message would park here, and count where the code is newer: whoever runs this has to decide."""
-        unknown: set[int] = set()
+        unknown: dict[int, str] = {}
         for one in messages:
             if is_of_unknown_schema(one.value):
-                unknown.add(one.offset)
+                unknown[one.offset] = one.value[2:10].hex()
             elif unknown and (offset := _given_up(one, self._fold.topic_id)) is not None:
-                unknown.discard(offset)
+                unknown.pop(offset, None)
         if unknown:
+            offset = min(unknown)
             raise Unfit(
                 "schema_unknown",
-                f"partition {self._claim.partition}, offset {min(unknown)}: the schema of this message is unknown here",
+                f"partition {self._claim.partition}, offset {offset}: the schema {unknown[offset]} is unknown here",
                 remedy="run newer code, or give the message up: `chronofact parked drop`",
             )
 
