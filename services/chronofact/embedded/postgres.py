@@ -58,6 +58,7 @@ log_line_prefix = '%m [%p] '
 THROWAWAY = """\
 fsync = off
 full_page_writes = off
+max_wal_size = '512MB'
 """
 
 ACCESS = """\
