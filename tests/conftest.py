@@ -25,7 +25,7 @@ TIMEOUT_S = {
     "bench": 1_200,
 }
 
-MEMORY = Path("/dev/shm")  # noqa: S108
+MEMORY = Path("/dev/shm")
 MEMORY_NEEDED = 6 << 30
 """Of main memory that nobody uses, and half of it as room for files in it."""
 
