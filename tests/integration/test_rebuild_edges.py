@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -80,7 +81,24 @@ def test_what_is_routed_to_stays_and_a_log_cut_off_is_named(world: Rebuilding) -
         assert (code, told["failure"]["code"]) == (1, "log_truncated")
         assert world.told("cancel", "3")[1]["state"] == "cancelled"
         assert world.left("p2") == before
+        told_by_metrics(world)
         assert world.left("p3").keys() >= {"schema", "projection", "checkpoint", "tenant_route"}
+
+
+def told_by_metrics(world: Rebuilding) -> None:
+    wanted = {
+        'chronofact_rebuilds{state="ready"} 1.0',
+        'chronofact_rebuilds{state="cancelled"} 2.0',
+        'chronofact_rebuilds_ended_total{state="failed"} 2.0',
+        'chronofact_rebuild_failures_total{code="log_truncated"} 2.0',
+        'chronofact_verifications{outcome="identical"} 1.0',
+        'chronofact_routes{of="default",projection="p3"} 1.0',
+        'chronofact_route_changes{kind="switch"} 1.0',
+    }
+    deadline = time.monotonic() + ANSWER_S
+    while left := wanted - {*httpx.get(f"http://127.0.0.1:{world.port}/metrics").text.splitlines()}:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.2)
 
 
 def refused(world: Rebuilding, rebuild: int) -> str:

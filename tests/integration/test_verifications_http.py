@@ -52,6 +52,7 @@ async def test_begun_told_and_failed_with_whoever_ran_it(database: str) -> None:
             begun = http.post("/v1/verifications", json={"left": "p1", "right": "p2"})
             assert (begun.status_code, begun.json()["state"]) == (202, "running")
             what_is_refused(http)
+            await_metrics(http)
             first.kill()
         with reconciler(database) as second, client(second) as http:
             told = over(http, begun.json()["id"])
@@ -103,3 +104,17 @@ def what_is_refused(http: httpx.Client) -> None:
     first = http.get("/v1/verifications", params={"limit": 1}).json()
     rest = http.get("/v1/verifications", params={"cursor": first["cursor"]}).json()
     assert [one["id"] for one in rest["verifications"]] == ["2", "1"]
+
+
+def await_metrics(http: httpx.Client) -> None:
+    """Until /metrics says what was found, and where reads go."""
+    wanted = {
+        *(f'chronofact_verifications{{outcome="{one}"}} 1.0' for one in ("running", "identical", "different")),
+        'chronofact_verification_differences{left="p1",right="p2"} 3.0',
+        'chronofact_routes{of="default",projection="p1"} 1.0',
+        'chronofact_route_changes{kind="switch"} 0.0',
+    }
+    deadline = time.monotonic() + WAIT_S
+    while left := wanted - {*http.get("/metrics").text.splitlines()}:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.2)

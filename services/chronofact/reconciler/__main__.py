@@ -16,6 +16,7 @@ from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.checked_log import CheckedLog
 from chronofact.postgres.check_store import CheckStore
 from chronofact.postgres.conflict_counts import ConflictCounts
+from chronofact.postgres.outcome_counts import OutcomeCounts
 from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.postgres.route_store import RouteStore
 from chronofact.postgres.shadow_store import ShadowStore
@@ -27,6 +28,7 @@ from chronofact.reconciler.conflicts import ConflictMetrics
 from chronofact.reconciler.http import Routes, add_routes
 from chronofact.reconciler.jobs import Job, repeat
 from chronofact.reconciler.last_check import LastCheckMetrics
+from chronofact.reconciler.outcome_metrics import OutcomeMetrics
 from chronofact.reconciler.ports import Checks, Log
 from chronofact.reconciler.rebuild_http import RebuildRoutes, add_rebuild_routes
 from chronofact.reconciler.rebuild_metrics import RebuildMetrics
@@ -75,6 +77,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     app = build_app(settings, reconciler, verifying, credentials, health=health, metrics=metrics)
     counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
     last_check = LastCheckMetrics(checks, metrics)
+    outcomes = OutcomeMetrics(OutcomeCounts(settings.postgres.get_secret_value()), metrics)
     sweeps = ShadowSweeps(ShadowStore(settings.postgres.get_secret_value()), metrics, sweep_s=settings.shadow_sweep_s)
     rebuilds = RebuildStore(settings.postgres.get_secret_value())
     told = RebuildMetrics(rebuilds, metrics)
@@ -83,6 +86,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         *jobs_of(settings, reconciler, checks, health),
         Job("conflicts", counted.count, counted.pause_s),
         Job("last_check", last_check.read, last_check.pause_s),
+        Job("outcomes", outcomes.read, outcomes.pause_s),
         Job("shadow", sweeps.look, sweeps.pause_s),
         Job("verification", verifying.look, verifying.pause_s),
         Job("rebuild", lambda: asyncio.to_thread(attempted, runner.turn), lambda: LOOK_S),

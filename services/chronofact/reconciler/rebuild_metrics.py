@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Final
 
 from chronofact.contracts.rebuilding import RebuildState, RebuildTold
@@ -16,8 +17,11 @@ READ_EVERY_S: Final = 2.0
 class RebuildMetrics:
     """Reads again and again."""
 
-    def __init__(self, rebuilds: Rebuilds, metrics: Metrics) -> None:
+    def __init__(
+        self, rebuilds: Rebuilds, metrics: Metrics, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._rebuilds = rebuilds
+        self._monotonic = monotonic
         self._states = metrics.gauge("chronofact_rebuilds")
         self._messages = metrics.gauge("chronofact_rebuild_messages")
         self._rate = metrics.gauge("chronofact_rebuild_messages_per_second")
@@ -56,7 +60,7 @@ class RebuildMetrics:
             self._messages.labels(name).set(getattr(found, field))
         for phase, seconds in found.rebuild.phases.items():
             self._phases.labels(phase.removesuffix("_s")).set(seconds)
-        now, done = time.monotonic(), (found.messages_read + found.messages) // 2
+        now, done = self._monotonic(), (found.messages_read + found.messages) // 2
         if self._before is not None and self._before[0] == found.rebuild.rebuild_id and now > self._before[2]:
             self._rate.set(max(0.0, (done - self._before[1]) / (now - self._before[2])))
         self._before = found.rebuild.rebuild_id, done, now

@@ -321,6 +321,34 @@ METRICS: Final = (
         "Rebuilds that failed here, by the code of docs/reference/errors.md.",
         labels=("code",),
     ),
+    Metric(
+        "chronofact_verifications",
+        "gauge",
+        ("reconciler",),
+        "Verifications as the database keeps them, by outcome: `different` wants somebody to look.",
+        labels=("outcome",),
+    ),
+    Metric(
+        "chronofact_verification_differences",
+        "gauge",
+        ("reconciler",),
+        "What the last finished verification of two projections found.",
+        labels=("left", "right"),
+    ),
+    Metric(
+        "chronofact_routes",
+        "gauge",
+        ("reconciler",),
+        "Lines that name a projection: tenants' own (`tenant`), and that of all others (`default`).",
+        labels=("projection", "of"),
+    ),
+    Metric(
+        "chronofact_route_changes",
+        "gauge",
+        ("reconciler",),
+        "Changes of routes as the database keeps them: switches and rollbacks, wherever they were asked for.",
+        labels=("kind",),
+    ),
 )
 
 
