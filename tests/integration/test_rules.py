@@ -100,7 +100,7 @@ async def test_a_folded_tail_of_spelled_histories_says_what_the_projection_will_
             rng = Random(f"spelled tail {profile}")
             chains = [
                 [spelled(random_history(rng, rng.randint(2, 10), profile)) for _ in range(rng.randint(1, len(CHAIN)))]
-                for _ in range(2)
+                for _ in range(rule)  # by rule 1 nothing is done about spelling: test_freshness_fold.py has more of it
             ]
             assert await judge(world, f"{profile} by rule {rule}", chains) > 0
 
