@@ -11,6 +11,7 @@ import pytest
 from chronofact.contracts.checking import Divergence, StoredLine
 from chronofact.contracts.codec import decode_event
 from chronofact.domain.events import EventDropped
+from chronofact.domain.interval import INSTANT_MIN
 from chronofact.reconciler.log_pass import PartitionPass
 from tests.contract.memory_log import Appended
 from tests.integration.saying import Fact, Said
@@ -83,6 +84,13 @@ def test_what_agrees_is_not_told() -> None:
 def test_a_wrong_line_is_told_by_what_is_wrong(aspect: str, change: dict[str, Any]) -> None:
     lines = [*LINES[:2], replace(LINES[2], **change), LINES[3]]
     assert [one.aspect for one in told(lines)] == [aspect]
+
+
+def test_what_was_learned_before_all_time_was_learned_in_the_year_one() -> None:
+    said = FACT.asserts("old", import_time=-(2**63))
+    kept = replace(line(0, said, 1), recorded_at=INSTANT_MIN)
+    assert told([kept], [message(0, said)]) == []
+    assert [one.aspect for one in told([replace(kept, recorded_at=-(2**63))], [message(0, said)])] == ["recorded_at"]
 
 
 def test_loss_doubles_and_lines_without_a_message_are_told() -> None:

@@ -34,10 +34,11 @@ class Rebuilding:
     def reconciler(self, **settings: object) -> ReconcilerProcess:
         return ReconcilerProcess(self.kafka, self.topic, self.database, check_daily_at="", **settings)
 
-    def projector(self, *feeds: str) -> ProjectorProcess:
+    def projector(self, *feeds: str, **settings: object) -> ProjectorProcess:
         """One that feeds these alone; all that are to be fed where none is named."""
         name = "-".join(("of", *(feeds or ("all",))))
-        return ProjectorProcess(self.kafka, self.topic, self.database, feeds=",".join(feeds), projector_name=name)
+        settings = {"feeds": ",".join(feeds), "projector_name": name, **settings}
+        return ProjectorProcess(self.kafka, self.topic, self.database, **settings)
 
     def ready(self, reconciler: ReconcilerProcess) -> None:
         reconciler.await_readyz()
@@ -57,12 +58,15 @@ class Rebuilding:
         return ended(self.command(*said, "--json"))
 
     def await_state(self, rebuild: int, *states: str) -> dict[str, Any]:
+        """Until it is in one of them, however short: as the database has it; then as the command tells it."""
         deadline = time.monotonic() + WAIT_S
-        while (found := self.told("status", str(rebuild))[1]).get("state") not in states:
-            assert time.monotonic() < deadline, found
-            assert found.get("state") not in OVER, found
-            time.sleep(0.1)
-        return found
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            asked = "select state from chronofact.rebuild where rebuild_id = %s"
+            while (found := connection.execute(asked, (rebuild,)).fetchone() or ("",))[0] not in states:
+                assert time.monotonic() < deadline, found
+                assert found[0] not in OVER, found
+                time.sleep(0.01)
+        return self.told("status", str(rebuild))[1]
 
     def await_words(self, rebuild: int, words: str) -> dict[str, Any]:
         """Until it waits for something that is told so."""

@@ -12,6 +12,7 @@ from uuid import UUID
 from chronofact.contracts.checking import Divergence, StoredLine
 from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.domain.errors import Rejected
+from chronofact.domain.interval import INSTANT_MIN
 from chronofact.reconciler.ports import Cut, LogMessage
 
 ASKED_AT_ONCE: Final = 500
@@ -113,8 +114,7 @@ class PartitionPass:
         recorded_at = message.appended_at
         if event.import_time is not None:
             recorded_at = min(recorded_at, event.import_time)
-        if line.recorded_before is not None:
-            recorded_at = max(recorded_at, line.recorded_before)
+        recorded_at = max(recorded_at, INSTANT_MIN if line.recorded_before is None else line.recorded_before)
         if recorded_at != line.recorded_at:
             self._tell(line, "recorded_at", str(recorded_at), str(line.recorded_at))
         self._look_at_label(event, line)
