@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,6 +19,15 @@ EVENTS = 3_000
 SMALL = {"rebuild_bucket_bytes": 30_000, "rebuild_memory_bytes": 60_000}
 """Many small steps, so that a kill falls between two of them."""
 PHASES = {"plan_s", "load_s", "index_s", "catch_up_s", "verify_s"}
+
+
+WAY = ("planning", "building", "indexing", "catching_up", "verifying")
+
+
+def lines_of(process: subprocess.Popen[str]) -> list[Any]:
+    """How a command ended, and each of its lines as JSON."""
+    out, _ = process.communicate(timeout=45)
+    return [process.returncode, *map(json.loads, out.splitlines())]
 
 
 @pytest.fixture
@@ -37,8 +49,11 @@ def test_from_start_to_ready(world: Rebuilding) -> None:
         told = world.await_words(1, "no projector feeds p2")
         assert "chronofact projector" in told["waiting"]
         with world.projector("p2"):
-            code, told = ended(waiting)
+            code, *steps, told = lines_of(waiting)
         assert code == 0, told
+        states = [one["state"] for one in steps]
+        assert {"catching_up", "ready"} & {*states} == {"catching_up"}
+        assert [*dict.fromkeys(states)] == [one for one in WAY if one in states], "one after the other"
         assert (told["projection"], told["state"], told["compared_with"]) == ("p2", "ready", "p1")
         assert told["events"] == EVENTS
         assert set(told["phases"]) == PHASES

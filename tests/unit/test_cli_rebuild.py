@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from chronofact.cli.__main__ import main
 from chronofact.cli.outcome import ExitCode
 from chronofact.cli.rebuild_asking import PATIENCE_S, Asking, Away, followed, is_over
-from chronofact.cli.rebuild_told import LINE_EVERY_S, Lines, summary, told
+from chronofact.cli.rebuild_told import JSON_EVERY_S, LINE_EVERY_S, JsonLines, Lines, summary, told
 
 FOUND: dict[str, Any] = {
     "id": "4", "projection": "p2", "rule": 1, "state": "catching_up", "waiting": "no projector feeds p2",
@@ -85,6 +86,27 @@ def test_without_a_terminal_it_tells_each_change_and_the_load_now_and_then() -> 
         "rebuild 4 catches up with the log",
         "rebuild 4 is ready",
     ]
+
+
+def test_json_has_a_line_a_second_and_one_for_each_change_of_state() -> None:
+    now, lines = [0.0], list[str]()
+    log = JsonLines(lines.append, lambda: now[0])
+    loading = {**FOUND, "state": "building", "waiting": None, "messages": 0}
+    for passed_s, found in (
+        (0.5, loading), (0.4, {**loading, "messages": 30}), (JSON_EVERY_S, {**loading, "messages": 60}),
+        (JSON_EVERY_S, {**loading, "messages": 60}), (0.1, FOUND), (0.1, {**FOUND, "seconds": 5.1}),
+        (0.1, {**FOUND, "waiting": None}), (9.0, {**FOUND, "state": "ready", "waiting": None}),
+    ):  # fmt: skip
+        now[0] += passed_s
+        log.show(found)
+    told = [json.loads(line) for line in lines]
+    assert [(one["state"], one["messages"], one["waiting"]) for one in told] == [
+        ("building", 0, None),
+        ("building", 60, None),
+        ("catching_up", 90, "no projector feeds p2"),
+        ("catching_up", 90, None),
+    ]
+    assert all(one["rebuild"] == "4" and "phases" in one for one in told)
 
 
 def test_help_teaches_the_whole_way(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

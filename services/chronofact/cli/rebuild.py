@@ -28,6 +28,10 @@ _EPILOG: Final = """Ends with 0 when done, 1 when the rebuild failed, was cancel
 reached. The rebuild's states: planning, building, indexing, catching_up, verifying, ready; or failed, cancelled."""
 
 Reconciler = Annotated[str | None, typer.Option("--reconciler", metavar="URL", help="Address of the reconciler.")]
+JsonLines = Annotated[
+    bool,
+    typer.Option("--json", help="Lines of JSON: one a second while it goes, and the result as the last."),
+]
 Number = Annotated[int | None, typer.Argument(metavar="[REBUILD]", min=1, help="Which one; default the last.")]
 
 
@@ -67,7 +71,9 @@ def start(
     token: Token = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Show its progress, and end when it is over.")] = False,
-    json: Json = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON instead: what has begun; with --wait lines as of 'watch --json'.")
+    ] = False,
 ) -> None:
     """Begin to rebuild all state from the log, into a projection that nobody reads yet.
 
@@ -123,7 +129,7 @@ def watch(
     reconciler: Reconciler = None,
     token: Token = None,
     *,
-    json: Json = False,
+    json: JsonLines = False,
 ) -> None:
     """Show a rebuild's progress until it is over; Ctrl-C ends the watching alone."""
     from chronofact.cli.rebuild_asking import asking
@@ -189,7 +195,7 @@ def _follow(asked: Asking, number: int, *, json: bool) -> None:
     from chronofact.cli.rebuild_told import progress, summary, told
 
     found: dict[str, Any] = {}
-    with _left_running(number), progress(quiet=json) as show:
+    with _left_running(number), progress(json=json) as show:
         for found in followed(asked, number):
             show(found)
     if json:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from chronofact.cli.counted import counted
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 Show = Callable[[Mapping[str, Any]], None]
 
 LINE_EVERY_S: Final = 10.0
+JSON_EVERY_S: Final = 1.0
 OVER: Final = frozenset({"ready", "failed", "cancelled"})
 LOADING: Final = frozenset({"planning", "building", "indexing"})
 PHASES: Final = {
@@ -48,6 +51,15 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
         "parked": found["parked"],
         "compared_with": found["compared_with"],
         "failure": found["failure"],
+    }
+
+
+def step(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of ``--json`` while it goes."""
+    names = ("projection", "state", "waiting", "messages_total", "messages_read", "messages", "events", "facts")
+    return {
+        "rebuild": found["id"],
+        **{name: found[name] for name in (*names, "parked", "seconds", "phases")},
     }
 
 
@@ -118,13 +130,13 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Show]:
+def progress(*, json: bool) -> Iterator[Show]:
     """Bars on the terminal while the block runs: the whole with events, rate and time left, and each partition's.
 
-    Where there is no terminal, lines of a log instead.
+    Where there is no terminal, lines of a log instead; with ``json`` lines of JSON, on stdout.
     """
-    if quiet:
-        yield lambda _found: None
+    if json:
+        yield JsonLines(lambda line: print(line, flush=True)).show
         return
     from rich.console import Console
 
@@ -166,6 +178,28 @@ class Lines:
         loading = f"{share}, {counted(found['events'], 'event')}" if found["state"] in LOADING else ""
         waiting = f"; waiting: {found['waiting']}" if found["waiting"] else ""
         self._write(f"rebuild {found['id']} {WORDS[found['state']]}{loading}{waiting}")
+
+
+class JsonLines:
+    """A line of JSON for each change of the state or what it waits for, and one a second while anything else changes.
+
+    None once it is over: the result is the last line.
+    """
+
+    def __init__(self, write: Callable[[str], None], monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._write = write
+        self._monotonic = monotonic
+        self._said: dict[str, Any] = {}
+        self._said_at = 0.0
+
+    def show(self, found: Mapping[str, Any]) -> None:
+        """Whatever is known now."""
+        now, line = self._monotonic(), step(found)
+        is_news = any(line[name] != self._said.get(name) for name in ("state", "waiting"))
+        if line == self._said or line["state"] in OVER or not (is_news or now - self._said_at >= JSON_EVERY_S):
+            return
+        self._said, self._said_at = line, now
+        self._write(orjson.dumps(line).decode())
 
 
 class _Bars:
