@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from chronofact.embedded.ports import choose_ports
+from tests.contract.writing import assertion
 from tests.integration.fixtures_stack import reachable_folder
 from tests.integration.processes import processes_of, wait_until_gone
 
@@ -133,6 +134,28 @@ def test_doctor_finds_all_well(up: Up) -> None:
         *(f"projector-{number}" for number, _ in enumerate(up.found["projectors"][1:], 2)),
     }
     assert expected == set(checks)
+
+
+def test_all_state_is_made_anew_proven_switched_to_and_back(up: Up) -> None:
+    """The way that `chronofact rebuild --help` teaches, with nothing but the folder."""
+    said = httpx.post(f"{up.found['writer']}/v1/events", json=assertion(subject="ada", key="editor", value="vim"))
+    assert said.is_success, said.text
+    began = chronofact("rebuild", "start", "--data", up.folder, "--wait", "--json")
+    assert began.returncode == 0, (began.stdout, began.stderr)
+    made = json.loads(began.stdout.splitlines()[-1])
+    assert (made["projection"], made["state"], made["compared_with"]) == ("p2", "ready", "p1")
+    way: list[tuple[tuple[str, ...], str]] = [
+        (("rebuild", "watch"), "chronofact switch --all --to p2"),
+        (("verify", "p1", "p2"), "identical"),
+        (("switch", "--all", "--to", "p2"), "p2"),
+        (("routes",), "p2"),
+        (("resolve", "ada", "editor"), "vim"),
+        (("rollback", "--all"), "p1"),
+        (("retire", "p2", "--drop", "--force", "--reason", "it was to be tried"), "p2"),
+    ]
+    for typed, told in way:
+        done = chronofact(*typed, "--data", up.folder)
+        assert (done.returncode, told in done.stdout) == (0, True), (typed, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("name", SERVICES)
