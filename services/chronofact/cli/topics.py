@@ -1,10 +1,10 @@
-"""``chronofact topics``: creates and checks them; ``refill``: one anew from what a projection keeps."""
+"""``chronofact topics``: creates and checks them; moves one to more partitions; refills one from what a projection keeps."""
 
 from __future__ import annotations
 
 import typer
 
-from chronofact.cli import refill, services
+from chronofact.cli import moving, refill, services
 
 PANEL = "Services"
 HELP = "Create the Kafka topics that are missing and check all of them; or bring one to its messages."
@@ -14,6 +14,8 @@ def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
     group = typer.Typer(help=HELP, invoke_without_command=True)
     group.callback()(_topics)
+    for command in (moving.copy, moving.seal, moving.reopen):
+        group.command(command.__name__, epilog=moving.EPILOG)(command)
     group.command("refill", epilog=refill.EPILOG)(refill.refill)
     app.add_typer(group, name="topics", rich_help_panel=PANEL)
 

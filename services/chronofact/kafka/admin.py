@@ -304,10 +304,14 @@ def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool)
             yield Unfit(
                 _FAULT_CODES.get(name, "topic_config_differs"),
                 f"the topic {topic.name} has {name}={found} and must have {wanted}",
-                remedy=f"kafka-configs --alter --entity-type topics --entity-name {topic.name} --add-config {name}={wanted}",
+                remedy=_UNSEALED.get(name, "")
+                + f"kafka-configs --alter --entity-type topics --entity-name {topic.name} --add-config {name}={wanted}",
             )
 
 
+_UNSEALED: Final = {
+    "message.timestamp.type": "where it is being filled it is sealed at the end (`chronofact topics seal`); where it is not: "
+}
 _FAULT_CODES: Final = {
     "cleanup.policy": "cleanup_policy_differs",
     "retention.ms": "retention_limited",
