@@ -69,7 +69,7 @@ def test_a_missing_database_names_its_remedy(postgres: str) -> None:
     with pytest.raises((Unfit, Transient)) as refused:
         connect(psycopg.conninfo.make_conninfo(postgres, dbname="no_such_database"), "test")
     assert isinstance(refused.value, Unfit)
-    assert "CHRONOFACT_POSTGRES" in str(refused.value)
+    assert "lost-database.md" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,10 @@ VERIFIED = """
 insert into chronofact.verification (left_projection, right_projection, rule_left, rule_right, aspects, state, identical,
 finished_at) values ('p1', 'p2', 1, 1, 'all', 'finished', %s, now())
 """
+CHECKED = """
+insert into chronofact.reconciliation_run (projection, state, finished_at, seed, past_max, with_log, with_adjudicated)
+values ('p2', 'finished', now(), 1, 0, true, false)
+"""
 SHADOWED = """
 insert into chronofact.shadow (old_projection, new_projection, state, until)
 values ('p1', 'p2', %s, now() + interval '7 days') returning shadow_id
@@ -231,6 +235,17 @@ def test_what_was_rebuilt_is_verified_first(database: str) -> None:
     asked(database, VERIFIED, (False,))
     assert refused(database, "p2", OTHER) == ["route_verification_failed"]
     asked(database, VERIFIED, (True,))
+    switch(database, "p2", OTHER)
+
+
+@pytest.mark.usefixtures("p2")
+def test_what_was_said_of_an_earlier_one_of_that_name_says_nothing(database: str) -> None:
+    asked(database, VERIFIED, (False,))
+    asked(database, CHECKED)
+    assert refused(database, "p2", OTHER) == ["route_verification_failed"]
+    asked(database, REBUILT.replace("'p1', 1)", "'none', 1)"))
+    assert refused(database, "p2", OTHER) == ["route_unverified"]
+    asked(database, CHECKED)
     switch(database, "p2", OTHER)
 
 

@@ -184,7 +184,7 @@ def last_check_told(run: Run | None, projection: str, now: datetime) -> Check:
     old = f"{hours:.0f} h ago" if hours >= 1 else f"{age / timedelta(minutes=1):.0f} min ago"
     told = f"{old}: {counted(run.tally.divergences, 'divergence')} in {counted(run.tally.facts, 'fact')}"
     if run.tally.divergences:
-        return Check("last check", "failed", told, f"chronofact check show {run.run_id}; docs/operations/check.md")
+        return Check("last check", "failed", told, f"chronofact check show {run.run_id}; docs/operations/divergence.md")
     if age > CHECK_AGE_MAX:
         return Check("last check", "skipped", told, "chronofact check run")
     return Check("last check", "ok", told)

@@ -195,7 +195,10 @@ _SURROUNDINGS: Final = {
         "restore the database from a backup, or rebuild the projection: docs/operations/rebuild.md",
     ),
     "postgres_not_migrated": ("A table or function is missing.", "run `chronofact migrate`"),
-    "postgres_refuses": ("Postgres refuses the credentials, or has no such database.", "check CHRONOFACT_POSTGRES"),
+    "postgres_refuses": (
+        "Postgres refuses the credentials, or has no such database.",
+        "check CHRONOFACT_POSTGRES; if the database was lost: docs/operations/lost-database.md",
+    ),
     "postgres_unexpected": ("Postgres refuses a statement; its log tells which.", "see the log of Postgres"),
     "postgres_too_old": ("Postgres is older than 18.", "use Postgres 18 or newer"),
     "database_not_utf8": ("The database is not UTF-8.", "create it with encoding UTF8"),

@@ -56,6 +56,8 @@ def named(error: psycopg.Error) -> Exception:
 
 def _without_state(error: psycopg.Error) -> Exception:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        if 'database "' in str(error) and "does not exist" in str(error):
+            return _unfit("3D000")
         if any(one in str(error) for one in _REFUSALS):
             return _unfit("28000")
         return Transient("postgres_away", "Postgres can't be reached, or the connection broke")
@@ -72,7 +74,13 @@ def _unfit(state: str) -> Unfit:
             f"a table or function is missing, SQLSTATE {state}",
             remedy="run `chronofact migrate`",
         )
-    if state[:2] in {"28", "3D"} or state == "42501":
+    if state[:2] == "3D":
+        return Unfit(
+            "postgres_refuses",
+            f"Postgres has no such database, SQLSTATE {state}",
+            remedy="check CHRONOFACT_POSTGRES; if the database was lost, see docs/operations/lost-database.md",
+        )
+    if state[:2] == "28" or state == "42501":
         return Unfit(
             "postgres_refuses",
             f"Postgres refuses these credentials, SQLSTATE {state}",
