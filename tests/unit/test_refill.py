@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import count, islice
 
 import pytest
 
@@ -12,8 +13,9 @@ from chronofact.contracts.codec import decode_event
 from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import Gap, KeptEvent, KeptMessage, PartKept, Source, Stamped
 from chronofact.domain.errors import Rejected
+from chronofact.kafka.partitioning import partition_of
 from chronofact.reconciler.refill import Refiller, lacking
-from chronofact.reconciler.refill_ports import Tally
+from chronofact.reconciler.refill_ports import Progress, Tally
 from chronofact.runtime.failures import Transient, Unfit
 from tests.integration.saying import Fact
 
@@ -22,8 +24,13 @@ AT = 1_600_000_000_000_000
 PARTITIONS = 2
 
 
-def event(offset: int, number: int, recorded_at: int) -> KeptEvent:
-    fact = Fact(f"subject {number}")
+def fact_in(partition: int, number: int) -> Fact:
+    facts = (Fact(f"subject {one}") for one in count())
+    return next(islice((one for one in facts if partition_of(one.fact_id, PARTITIONS) == partition), number, None))
+
+
+def event(partition: int, offset: int, number: int, recorded_at: int) -> KeptEvent:
+    fact = fact_in(partition, number)
     said = decode_event(fact.asserts(number).value)
     digest = sha256(said.payload).digest()
     label = fact.label
@@ -33,8 +40,13 @@ def event(offset: int, number: int, recorded_at: int) -> KeptEvent:
 
 
 KEPT: dict[int, list[KeptEvent | KeptMessage]] = {
-    0: [event(0, 1, AT), KeptMessage(2, b"k", None, AT + 7_000), event(5, 2, AT + 1), event(6, 3, AT + 9_000_000)],
-    1: [event(3, 4, AT)],
+    0: [
+        event(0, 0, 1, AT),
+        KeptMessage(2, b"k", None, AT + 7_000),
+        event(0, 5, 2, AT + 1),
+        event(0, 6, 3, AT + 9_000_000),
+    ],
+    1: [event(1, 3, 4, AT)],
 }
 PARTS = {0: PartKept(3, 1, 0, 6), 1: PartKept(1, 0, 0, 3)}
 REACHED = {0: 7, 1: 4}
@@ -120,15 +132,25 @@ class MemoryTopic:
         return found
 
 
+def refiller(
+    topic: MemoryTopic,
+    kept: MemoryKept | None = None,
+    *,
+    progress: Progress = lambda _tally: None,
+    partitions: int = PARTITIONS,
+) -> Refiller:
+    return Refiller(kept or MemoryKept(), topic, progress, partitions=partitions)
+
+
 def filled() -> MemoryTopic:
     topic = MemoryTopic()
-    Refiller(MemoryKept(), topic).refill()
+    refiller(topic).refill()
     return topic
 
 
-def refused(topic: MemoryTopic, kept: MemoryKept | None = None) -> str:
+def refused(topic: MemoryTopic, kept: MemoryKept | None = None, *, partitions: int = PARTITIONS) -> str:
     with pytest.raises(Unfit) as unfit:
-        Refiller(kept or MemoryKept(), topic).refill()
+        refiller(topic, kept, partitions=partitions).refill()
     return unfit.value.code
 
 
@@ -145,10 +167,10 @@ def test_all_lies_in_its_order_and_the_topic_is_sealed() -> None:
 def test_it_goes_on_from_wherever_it_was_killed(budget: int) -> None:
     topic = MemoryTopic(budget=budget)
     with pytest.raises(Transient):
-        Refiller(MemoryKept(), topic).refill()
+        refiller(topic).refill()
     assert topic.stamps == "CreateTime"
     topic.budget = 1_000
-    again = Refiller(MemoryKept(), topic).refill()
+    again = refiller(topic).refill()
     assert (again.messages, again.found) == (5, budget)
     assert topic.log == filled().log
     assert topic.stamps == "LogAppendTime"
@@ -157,14 +179,14 @@ def test_it_goes_on_from_wherever_it_was_killed(budget: int) -> None:
 def test_it_is_sealed_where_only_that_was_left() -> None:
     topic = filled()
     topic.stamps = "CreateTime"
-    assert Refiller(MemoryKept(), topic).refill().found == 5
+    assert refiller(topic).refill().found == 5
     assert topic.stamps == "LogAppendTime"
 
 
 def test_a_topic_that_is_full_is_left_as_it_is() -> None:
     topic = filled()
     topic.budget = 0
-    done = Refiller(MemoryKept(), topic).refill()
+    done = refiller(topic).refill()
     assert (done.messages, done.found) == (5, 5)
 
 
@@ -218,10 +240,17 @@ def test_a_projection_that_lacks_or_falsifies_events_gives_nothing() -> None:
     assert refused(topic, MemoryKept(holes=[Gap(1, None)])) == "refill_source_damaged"
     behind = {**PARTS, 1: PartKept(1, 0, 0, 4)}
     assert refused(topic, MemoryKept(source(parts=behind))) == "refill_source_damaged"
-    assert refused(topic, MemoryKept(source(parts={**PARTS, 2: PartKept(1, 0, 0, 0)}))) == "refill_source_damaged"
     assert not topic.is_there
-    false = event(3, 4, AT)._replace(event_id=bytes(16))
+    false = event(1, 3, 4, AT)._replace(event_id=bytes(16))
     assert refused(topic, MemoryKept(lines={**KEPT, 1: [false]})) == "refill_source_damaged"
+    assert topic.stamps == "CreateTime"
+
+
+def test_a_topic_of_another_count_of_partitions_is_not_made() -> None:
+    topic = MemoryTopic()
+    assert refused(topic, partitions=1) == "partition_count_differs"
+    elsewhere = MemoryKept(lines={0: [*KEPT[0]], 1: [event(0, 3, 4, AT)]})
+    assert refused(topic, elsewhere) == "partition_count_differs"
     assert topic.stamps == "CreateTime"
 
 
@@ -246,5 +275,5 @@ def test_what_nothing_is_kept_of_is_counted_as_repeats() -> None:
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chronofact.reconciler.refill.TELL_EVERY", 2)
     told: list[Tally] = []
-    Refiller(MemoryKept(), MemoryTopic(), told.append).refill()
+    refiller(MemoryTopic(), progress=told.append).refill()
     assert told == [Tally("appending", 2, 5), Tally("appending", 4, 5)]

@@ -19,6 +19,7 @@ from chronofact.cli.outcome import ExitCode, Failure
 if TYPE_CHECKING:
     from chronofact.cli.doctor_projection import Surroundings
     from chronofact.embedded.checks import Check
+    from chronofact.kafka.replicas import Replicas
     from chronofact.runtime.config import Settings
     from chronofact.runtime.failures import Unfit
 
@@ -144,19 +145,31 @@ def _kafka(bootstrap: str | None, settings: Settings) -> Check:
     from chronofact.contracts.topics import facts_topic
     from chronofact.embedded.checks import Check
     from chronofact.kafka.admin import Admin, faults
+    from chronofact.kafka.replicas import replicas
     from chronofact.runtime.failures import Transient, Unfit
 
     topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     admin = Admin(bootstrap or "", timeout_s=LOOK_TIMEOUT_S, options=settings.kafka_options)
     try:
         found = list(faults(topic, admin.state(topic)))
+        copies = None if found else replicas(bootstrap or "", topic.name, options=settings.kafka_options)
     except Transient as failure:
         return Check("kafka", "unreachable", f"{failure} at {bootstrap}", _AWAY.format("KAFKA"))
     except Unfit as failure:
         found = [failure]
     if found:
         return Check("kafka", "failed", "; ".join(map(_bare, found)), found[0].remedy)
-    return Check("kafka", "ok", f"{bootstrap}, topic {topic.name} is as it must be")
+    return _copies_told(f"{bootstrap}, topic {topic.name} is as it must be", copies)
+
+
+def _copies_told(told: str, copies: Replicas | None) -> Check:
+    """Whether each partition has the copies in sync that it is to have."""
+    from chronofact.embedded.checks import Check
+
+    if copies is None or not copies.lacking:
+        return Check("kafka", "ok", told)
+    lacking = f"{copies.lacking} of its {copies.partitions} partitions have fewer copies in sync than they are to have"
+    return Check("kafka", "failed", f"{told}, but {lacking}", "is a broker away? docs/operations/lost-broker-disk.md")
 
 
 def _postgres(conninfo: str | None) -> Check:

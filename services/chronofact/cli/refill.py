@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
@@ -67,9 +66,9 @@ def refill(
     positions = [_position(text) for text in after or ()]
     with outside_told(), _progress(quiet=json) as progress, refill_source(database(data)[0], projection) as source:
         lacks = _lacking(source.found, positions)
-        topic = replace(facts_topic(to or settings.facts_topic), partitions=source.found.partitions)
+        topic = facts_topic(to or settings.facts_topic, settings.facts_partitions)
         with Filling(kafka_address(data), topic, options=settings.kafka_options) as filling:
-            refiller = Refiller(source, filling, progress)
+            refiller = Refiller(source, filling, progress, partitions=topic.partitions)
             refiller.check()
             _refuse_loss(lacks, is_accepted=accept_loss or dry_run)
             done = None if dry_run else refiller.refill()

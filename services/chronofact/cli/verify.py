@@ -49,12 +49,19 @@ def verify(
     ] = 600.0,
     data: DataFolder = None,
     *,
+    across_topics: Annotated[
+        bool,
+        typer.Option("--across-topics", help="They are of different topics: compare what does not depend on offsets."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Hold two projections of one topic against each other, fact by fact and line by line.
 
     Both are looked at at the same offsets of the topic, while they go on being fed: one that no tenant reads waits there for the other, for a moment. Every line of every table is hashed on both sides; a fact of which anything differs is named, with the lines that only one side has. Nothing is repaired.
+
+    With --across-topics, for a topic that was refilled or copied: every fact by its id, its events with their instants and the state that they come to.
     """
+    from chronofact.cli.verify_across import verify_across
     from chronofact.contracts.verification import VerificationRunning
     from chronofact.postgres.verification_store import VerificationStore
     from chronofact.postgres.verify_hold import Holds
@@ -65,6 +72,9 @@ def verify(
         raise typer.BadParameter("a projection is the same as itself", param_hint="B")
     if hold not in {None, left, right}:
         raise typer.BadParameter(f"it is {left} or {right}", param_hint="--hold")
+    if across_topics:
+        verify_across(data, left, right, samples, json=json)
+        return
     with outside_told(), _progress(quiet=json) as progress:
         conninfo, _ = database(data)
         store = VerificationStore(conninfo)

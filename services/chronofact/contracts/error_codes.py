@@ -212,7 +212,7 @@ _SURROUNDINGS: Final = {
     ),
     "topics_differ": (
         "Two projections that are to be compared come from different topics.",
-        "compare projections of one topic",
+        "compare what no offset says, by `chronofact verify A B --across-topics`",
     ),
     "rules_differ": (
         "Two projections that are to be compared line by line are folded by different rules.",

@@ -10,8 +10,9 @@ from itertools import islice
 from typing import Final
 
 from chronofact.contracts.position import Position
-from chronofact.contracts.refilling import Source, Stamped, Stamps, said_again
+from chronofact.contracts.refilling import KeptEvent, Source, Stamped, Stamps, said_again
 from chronofact.domain.errors import Rejected
+from chronofact.kafka.partitioning import partition_of
 from chronofact.reconciler.refill_ports import Kept, Message, Progress, State, Tally, Topic
 from chronofact.runtime.failures import Unfit
 
@@ -51,13 +52,16 @@ class Refilled:
 class Refiller:
     """One refill."""
 
-    def __init__(self, source: Kept, topic: Topic, progress: Progress = lambda _tally: None) -> None:
+    def __init__(
+        self, source: Kept, topic: Topic, progress: Progress = lambda _tally: None, *, partitions: int
+    ) -> None:
         self._source = source
         self._topic = topic
         self._progress = progress
+        self._partitions = partitions
         self._totals = {
             one: (part.events + part.parked if (part := source.found.parts.get(one)) else 0)
-            for one in range(source.found.partitions)
+            for one in range(partitions)
         }
         self._done = 0
 
@@ -68,7 +72,7 @@ class Refiller:
             Unfit: ``refill_source_unfit``, ``refill_source_damaged``, ``refill_own_topic``, ``topic_not_empty``, or what
                 speaks against the topic.
         """
-        _refuse_source(self._source.found)
+        _refuse_source(self._source.found, self._partitions)
         count, gaps = self._source.gaps()
         if gaps:
             named = ", ".join(str(one.fact_id or one.fact_no) for one in gaps)
@@ -162,6 +166,8 @@ class Refiller:
     def _messages(self, partition: int) -> Iterator[Stamped]:
         stamps = Stamps()
         for one in self._source.kept(partition):
+            if isinstance(one, KeptEvent) and partition_of(one.fact_id, self._partitions) != partition:
+                raise _of_other_count(self._source.found, f"a fact of partition {partition} would lie elsewhere")
             try:
                 yield said_again(one, stamps)
             except Rejected as rejected:
@@ -189,14 +195,14 @@ def lacking(source: Source, positions: Iterable[Position] = ()) -> Lacking:
     return Lacking(source.lacks(known), source.ahead, each)
 
 
-def _refuse_source(source: Source) -> None:
+def _refuse_source(source: Source, partitions: int) -> None:
     if source.state not in STATES:
         raise Unfit(
             "refill_source_unfit", f"{source.projection} is {source.state}: its tables are not whole", remedy=_OTHER
         )
     for partition, part in source.parts.items():
-        if not 0 <= partition < source.partitions:
-            raise _damaged(f"{source.projection} has events of partition {partition} and no leaf for it")
+        if not 0 <= partition < partitions:
+            raise _of_other_count(source, f"it has messages of partition {partition}")
         if part.last_offset >= source.reached.next_offsets.get(partition, 0):
             raise _damaged(f"{source.projection} has events of partition {partition} behind its own checkpoint")
 
@@ -217,6 +223,14 @@ def _as_read(message: Stamped) -> tuple[bytes, bytes, int]:
 def _print(message: tuple[bytes, bytes, int]) -> bytes:
     key, value, appended_at = message
     return b"%d %d %d %s%s" % (appended_at, len(key), len(value), key, value)
+
+
+def _of_other_count(source: Source, what: str) -> Unfit:
+    return Unfit(
+        "partition_count_differs",
+        f"{source.projection} was made of a topic with another count of partitions: {what}",
+        remedy=f"set CHRONOFACT_FACTS_PARTITIONS to that of the lost topic; {source.projection} has {source.partitions} leaves",
+    )
 
 
 def _damaged(told: str) -> Unfit:

@@ -136,7 +136,7 @@ def _refuse_strangers(wanted: VerifyWanted, left: Cut, right: Cut) -> None:
         raise Unfit(
             "topics_differ",
             f"{wanted.left} is of topic {left.topic_id}, {wanted.right} of {right.topic_id}",
-            remedy="compare projections of one topic",
+            remedy="chronofact verify --across-topics compares what no offset says",
         )
     if wanted.aspects is Aspects.ALL and left.rule != right.rule:
         raise Unfit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from chronofact.kafka.admin import create_topics
+from chronofact.kafka.replicas import Replicas, replicas
 from tests.integration.faults.servers import Server, addresses, cluster_in, fill, kafka_in, may_mount, small_disk
 from tests.integration.faults.services import site
 from tests.integration.projecting import ServiceProcess
@@ -109,7 +111,7 @@ def await_left(server: Server) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_the_leader_of_a_cluster_is_killed_within_a_batch(stack_folder: Path, database: str) -> None:
-    """Three brokers, every message on two before it is acknowledged; each broker is killed once and comes back."""
+    """Three brokers, every message on two before it is acknowledged; each is killed once and comes back, the last one empty."""
     brokers = cluster_in(stack_folder)
     try:
         for one in brokers:
@@ -125,8 +127,11 @@ def test_the_leader_of_a_cluster_is_killed_within_a_batch(stack_folder: Path, da
                 assert killed in leaders(kafka)
                 broker.kill()
                 here.load.await_more(300)
+                await_replicas(kafka, Replicas(12, 0, 12))
+                if killed == 3:
+                    shutil.rmtree(broker.node.folder)
                 broker.start()
-                await_in_sync(kafka)
+                await_replicas(kafka, Replicas(12, 0, 0))
             here.load.await_more(200)
             projector.await_readyz()
             here.assert_agreed()
@@ -140,13 +145,8 @@ def leaders(kafka: str) -> set[int]:
     return {partition.leader for partition in found.partitions.values()}
 
 
-def await_in_sync(kafka: str) -> None:
-    """Until every partition has all three again."""
-    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
+def await_replicas(kafka: str, wanted: Replicas) -> None:
     deadline = time.monotonic() + 60
-    while True:
-        found = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions.values()
-        if {len(partition.isrs) for partition in found} == {3}:
-            return
-        assert time.monotonic() < deadline
+    while (found := replicas(kafka, TOPIC)) != wanted:
+        assert time.monotonic() < deadline, found
         time.sleep(0.2)

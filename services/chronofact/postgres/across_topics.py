@@ -1,0 +1,73 @@
+"""Two projections of different topics held against each other, where offsets say nothing (ADR 34)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
+from chronofact.postgres.template import script
+from chronofact.runtime.failures import Unfit
+
+SETTINGS: Final[dict[str, str | int]] = {
+    "client_connection_check_interval": 2_000,
+    "jit": "off",
+    "work_mem": "64MB",
+    "hash_mem_multiplier": 4,
+}
+_WHOLE: Final = frozenset({"catching_up", "verifying", "ready", "live", "retired"})
+
+
+class Across(NamedTuple):
+    """What was compared, and what differs."""
+
+    facts: int
+    events: int
+    further: int
+    """Facts of which one side has more events; of those only what both have was compared."""
+    differences: int
+    samples: Sequence[str]
+    """The first facts that differ, each with what of it does."""
+    parked: int
+    """Messages that only one side has parked, or more often."""
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences and not self.parked and not self.further
+
+
+def compare_across(conninfo: str, left: str, right: str, *, samples: int) -> Across:
+    """Every fact by its id: its events, each with id, instant and payload, and the state that they come to.
+
+    Raises:
+        Transient: Postgres is away.
+        Unfit: ``projection_missing``, ``rules_differ``, ``projection_not_fed``.
+    """
+    with failures_named(), connect(conninfo, "verify", autocommit=False, **SETTINGS) as connection:
+        connection.execute("set transaction isolation level repeatable read, read only")
+        cuts = connection.execute(script("verify", "cut").filled(connection), {"projections": [left, right]}).fetchall()
+        _refuse(left, right, {line[0]: (line[1], line[2]) for line in cuts if line[-1]})
+        across = script("verify", "across").filled(connection, schema=left, other_schema=right)
+        found = connection.execute(across, {"samples": samples}).fetchone()
+        parked = script("verify", "across_parked").filled(connection)
+        apart = connection.execute(parked, {"projection": left, "other_projection": right}).fetchone()
+    assert found is not None  # noqa: S101 - an aggregate without group by has one line
+    assert apart is not None  # noqa: S101
+    return Across(*found, *apart)
+
+
+def _refuse(left: str, right: str, standing: dict[str, tuple[int, str]]) -> None:
+    for one in (left, right):
+        if one not in standing:
+            raise Unfit("projection_missing", f"there is no projection {one}", remedy="name another")
+        if standing[one][1] not in _WHOLE:
+            told = f"{one} is {standing[one][1]}: its tables are not whole"
+            raise Unfit("projection_not_fed", told, remedy="compare with one that is")
+    if standing[left][0] != standing[right][0]:
+        raise Unfit(
+            "rules_differ",
+            f"{left} is folded by rule {standing[left][0]}, {right} by rule {standing[right][0]}",
+            remedy="rebuild by the same rule first: chronofact rebuild start --rule",
+        )
