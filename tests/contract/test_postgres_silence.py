@@ -9,6 +9,7 @@ import pytest
 
 from chronofact.postgres.check_run import SETTINGS
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.feeding import STATEMENT_TIMEOUT_MS, Roster
 from chronofact.postgres.session import connect, reading_pool
 from chronofact.postgres.silence import answering, cut
 from chronofact.runtime.failures import Transient
@@ -40,6 +41,22 @@ def test_a_wait_of_another_thread_is_cut(database: str) -> None:
     assert away.value.code == "postgres_away"
     cut(connection)
     connection.close()
+
+
+def test_a_wait_for_the_roster_is_cut(database: str) -> None:
+    roster = Roster(database)
+    assert roster.to_feed() == {"p1": True}
+    with connect(database, "test") as other:
+        other.execute("lock table chronofact.projection in access exclusive mode")
+        threading.Timer(0.2, roster.cut).start()
+        began = time.monotonic()
+        with pytest.raises(Transient) as away:
+            roster.to_feed()
+        assert away.value.code == "postgres_away"
+        assert time.monotonic() - began < STATEMENT_TIMEOUT_MS / 1_000
+    assert roster.to_feed() == {"p1": True}
+    roster.close()
+    roster.cut()
 
 
 def test_a_check_ends_with_its_client(database: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chronofact.projector.feeding import PART, Feed, Feeder, refusals_told
+from chronofact.projector.feeding import LOOK_S, PART, Feed, Feeder, refusals_told
 from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
 from chronofact.projector.turns import OfTurns, Turns
@@ -62,14 +63,31 @@ class World:
         self.projectors: dict[str, Scripted] = {}
         self.turns = Turns()
         self.faults: dict[str, BaseException] = {}
+        self.may_go_on: dict[str, threading.Event] = {}
+        self.waiting: set[str] = set()
+        self.made: list[str] = []
+        self.was_cut = threading.Event()
 
     def to_feed(self) -> Mapping[str, bool]:
         if isinstance(self.listed, Transient):
             raise self.listed
         return self.listed
 
+    def hold(self, projection: str) -> None:
+        """Has its next step wait, and waits for that."""
+        self.may_go_on[projection] = threading.Event()
+        until(lambda: projection in self.waiting)
+
+    def cut(self) -> None:
+        self.was_cut.set()
+
     def make(self, projection: str) -> Feed:
+        self.made.append(projection)
+
         def step() -> None:
+            if (waits := self.may_go_on.get(projection)) is not None:
+                self.waiting.add(projection)
+                waits.wait(PATIENCE_S)
             if (fault := self.faults.get(projection)) is not None:
                 raise fault
 
@@ -209,3 +227,70 @@ def test_a_projector_may_be_told_to_feed_some_only() -> None:
     with feeding(world, "p2") as feeder:
         feeder.look()
         assert set(feeder.feeds) == {"p2"}
+
+
+def test_one_that_takes_long_to_leave_is_not_fed_twice() -> None:
+    world = World()
+    world.listed = {"p1": True, "p2": True}
+    with feeding(world) as feeder:
+        feeder.look()
+        until(lambda: runs(world, "p1", "p2"))
+        world.hold("p1")
+        first = world.projectors["p1"]
+        for listed in ({"p2": True}, {"p1": True, "p2": True}, {"p2": True}, {"p1": True, "p2": True}):
+            world.listed = listed
+            began_s = time.monotonic()
+            assert feeder.look()
+            assert time.monotonic() - began_s < 2 * LOOK_S, "and the others are looked after"
+            assert not first.is_closed
+        assert world.made == ["p1", "p2"]
+        before = world.projectors["p2"].steps
+        until(lambda: world.projectors["p2"].steps > before)
+        world.may_go_on.pop("p1").set()
+        until(lambda: first.is_closed)
+        feeder.look()
+        assert world.made == ["p1", "p2", "p1"]
+        until(lambda: world.projectors["p1"] is not first and runs(world, "p1"))
+
+
+def test_one_that_has_left_late_is_forgotten_then() -> None:
+    world = World()
+    world.listed = {"p1": True}
+    with feeding(world) as feeder:
+        feeder.look()
+        until(lambda: runs(world, "p1"))
+        world.hold("p1")
+        world.listed = {}
+        feeder.look()
+        feeder.look_at_stalls()
+        assert "projection p1" not in world.health.reasons(), "nobody may read it: it is of no matter"
+        assert set(feeder.feeds) == {"p1"}
+        world.may_go_on.pop("p1").set()
+        until(lambda: not feeder.look() or not feeder.feeds)
+        assert world.health.reasons().keys() | world.health.beside().keys() == {PART}
+
+
+def test_a_roster_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chronofact.projector.feeding.SILENT_S", 0.1)
+    world = World()
+    world.listed = {"p1": True}
+    with feeding(world) as feeder:
+        feeder.look()
+        feeder.look_at_stalls()
+        assert not world.was_cut.is_set()
+
+        def to_feed() -> Mapping[str, bool]:
+            assert world.was_cut.wait(PATIENCE_S)
+            raise Transient("postgres_away", "the connection was cut")
+
+        monkeypatch.setattr(world, "to_feed", to_feed)
+        looking = threading.Thread(target=feeder.look)
+        looking.start()
+
+        def is_over() -> bool:
+            feeder.look_at_stalls()
+            return not looking.is_alive()
+
+        until(is_over)
+        assert world.was_cut.is_set()
+        assert set(feeder.feeds) == {"p1"}

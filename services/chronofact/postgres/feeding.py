@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from psycopg import Connection
 
+from chronofact.postgres import silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.projections import SERVING
 from chronofact.postgres.session import connect
@@ -39,6 +40,11 @@ class Roster:
             except BaseException:
                 self.close()
                 raise
+
+    def cut(self) -> None:
+        """End a wait for it, from another thread: a server that stands still does not look at its own clock."""
+        if (connection := self._connection) is not None:
+            silence.cut(connection)
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""

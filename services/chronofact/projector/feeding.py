@@ -22,7 +22,9 @@ from chronofact.runtime.health import Health
 PART: Final = "projections"
 LOOK_S: Final = 1.0
 LEAVE_S: Final = 15.0
-"""How long all feeds together may take to finish their batches and leave."""
+"""How long all feeds together may take to finish their batches and leave, at the end of the process."""
+SILENT_S: Final = 6.0
+"""A roster that tells nothing for so long, more than a statement of it may take, is waited for no more."""
 AGAIN_S: Final = 30.0
 """A feed that something was wrong with begins anew after so long, while others go on."""
 
@@ -35,6 +37,8 @@ class Roster(Protocol):
     """Which projections are to be fed, and which of them tenants may read."""
 
     def to_feed(self) -> Mapping[str, bool]: ...
+    def cut(self) -> None:
+        """End a wait for it, from another thread."""
 
 
 def refusals_told(feed: Callable[[], None], failed: Callable[[str, str], None]) -> None:
@@ -96,6 +100,16 @@ class Feed:
         """Return at once."""
         self._stopping.set()
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it was told to."""
+        return self._stopping.is_set()
+
+    @property
+    def has_left(self) -> bool:
+        """Whether nothing of it runs any more."""
+        return not self._thread.is_alive()
+
     def wait(self, until: float) -> None:
         """Until it has left, or takes too long over it."""
         self._thread.join(max(0.0, until - time.monotonic()))
@@ -138,7 +152,9 @@ class Feeder:
         self._health = health
         self._only = only
         self._cache_bytes_max = cache_bytes_max
+        self._asked_at: float | None = None
         self.feeds: dict[str, Feed] = {}
+        """Those that were told to leave, too, until they have left: no other feed of the same begins before."""
 
     def look(self) -> bool:
         """Once a second; False when nothing is left that could go on."""
@@ -148,30 +164,40 @@ class Feeder:
             if not self.feeds:  # they say it themselves
                 self._health.hindered(PART, failure)
             return True
-        self._end([one for one in self.feeds if one not in wanted])
+        self._end([one for one in self.feeds if one not in wanted], within_s=LOOK_S)
         for projection in wanted:
             before = self.feeds.get(projection)
+            if before is not None and before.is_leaving:
+                self._end([projection], within_s=0)
+                before = self.feeds.get(projection)
             if before is None or before.may_begin_anew:
                 self.feeds[projection] = feed = self._make(projection)
                 feed.start(self._guard)
         self._tell(wanted)
         for projection, feed in self.feeds.items():
-            feed.counts(is_serving=wanted[projection])
+            feed.counts(is_serving=wanted.get(projection, False))
             feed.share(self._cache_bytes_max // len(self.feeds))
-        return not self.feeds or any(not feed.has_failed for feed in self.feeds.values())
+        staying = [feed for feed in self.feeds.values() if not feed.is_leaving]
+        return not staying or any(not feed.has_failed for feed in staying)
 
     def look_at_stalls(self) -> None:
         """Once a second, from beside all loops."""
+        if (asked_at := self._asked_at) is not None and time.monotonic() - asked_at >= SILENT_S:
+            self._roster.cut()
         for feed in list(self.feeds.values()):
             if not feed.has_failed:
                 feed.stall.look()
 
     def close(self) -> None:
         """Let every feed finish its batch and leave."""
-        self._end(list(self.feeds))
+        self._end(list(self.feeds), within_s=LEAVE_S)
 
     def _wanted(self) -> Mapping[str, bool]:
-        found = self._roster.to_feed()
+        self._asked_at = time.monotonic()
+        try:
+            found = self._roster.to_feed()
+        finally:
+            self._asked_at = None
         return {name: serves for name, serves in found.items() if not self._only or name in self._only}
 
     def _tell(self, wanted: Mapping[str, bool]) -> None:
@@ -183,12 +209,15 @@ class Feeder:
         missing = Unfit("projection_missing", f"there is no projection to feed, {named}", remedy=remedy)
         self._health.hindered(PART, missing)
 
-    def _end(self, projections: Collection[str]) -> None:
-        leaving = [self.feeds.pop(one) for one in projections]
-        until = time.monotonic() + LEAVE_S
-        for feed in leaving:
-            feed.ask_to_stop()
-        for feed in leaving:
+    def _end(self, projections: Collection[str], *, within_s: float) -> None:
+        """Has these leave, and forgets those that have."""
+        until = time.monotonic() + within_s
+        for projection in projections:
+            self.feeds[projection].ask_to_stop()
+        for projection in projections:
+            feed = self.feeds[projection]
             feed.wait(until)
-            feed.telling.forget()
-            feed.stall.forget()
+            if feed.has_left:
+                del self.feeds[projection]
+                feed.telling.forget()
+                feed.stall.forget()
