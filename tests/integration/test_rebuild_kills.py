@@ -124,7 +124,8 @@ def test_cancelled_in_a_phase_it_leaves_nothing(world: Rebuilding, phase: str, h
         assert (code, told["state"]) == (0, "cancelled"), told
         assert world.left("p2") == {}
         assert world.ask("select count(*) from chronofact.rebuild where state = 'cancelled'") == 1
-        assert world.told("start", "--wait")[0] == 0, "the name is free again, and so is the turn"
+        assert world.told("start", "--projection", "p2")[0] == 0, "the name is free again"
+        world.await_state(2, "indexing", "catching_up", "verifying", "ready")  # and so is the turn
 
 
 def test_of_two_at_once_one_waits_for_its_turn_whoever_runs_them(world: Rebuilding) -> None:
