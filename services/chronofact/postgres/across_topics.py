@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from psycopg import Connection
 
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
@@ -45,16 +47,21 @@ def compare_across(conninfo: str, left: str, right: str, *, samples: int) -> Acr
         Transient: Postgres is away.
         Unfit: ``projection_missing``, ``rules_differ``, ``projection_not_fed``.
     """
-    with failures_named(), connect(conninfo, "verify", autocommit=False, **SETTINGS) as connection:
-        connection.execute("set transaction isolation level repeatable read, read only")
+    with connect(conninfo, "verify", autocommit=False, **SETTINGS) as connection:
+        with failures_named():
+            connection.execute("set transaction isolation level repeatable read, read only")
+        return across(connection, left, right, samples=samples)
+
+
+def across(connection: Connection[Any], left: str, right: str, *, samples: int) -> Across:
+    """The same, as the connection's transaction sees them."""
+    with failures_named():
         cuts = connection.execute(script("verify", "cut").filled(connection), {"projections": [left, right]}).fetchall()
         _refuse(left, right, {line[0]: (line[1], line[2]) for line in cuts if line[-1]})
-        across = script("verify", "across").filled(connection, schema=left, other_schema=right)
-        found = connection.execute(across, {"samples": samples}).fetchone()
+        compared = script("verify", "across").filled(connection, schema=left, other_schema=right)
+        (found,) = connection.execute(compared, {"samples": samples}).fetchall()
         parked = script("verify", "across_parked").filled(connection)
-        apart = connection.execute(parked, {"projection": left, "other_projection": right}).fetchone()
-    assert found is not None  # noqa: S101 - an aggregate without group by has one line
-    assert apart is not None  # noqa: S101
+        (apart,) = connection.execute(parked, {"projection": left, "other_projection": right}).fetchall()
     return Across(*found, *apart)
 
 
