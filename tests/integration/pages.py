@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import TracebackType
@@ -79,16 +80,34 @@ class Walk:
 
         ``but`` puts in what a page can't know (an id that the step before has told, say).
         """
-        assert self._left, f"{self._page} has no command {begins!r} more"
-        line = self._left.pop(0)
-        assert line.startswith(begins), f"{self._page}: {line!r} comes before {begins!r}"
+        line = self._next(begins)
         ran = self.execute(but(line))
         assert ran.returncode == code, (line, ran.returncode, ran.stdout, ran.stderr)
         return ran.stdout + ran.stderr
 
+    @contextmanager
+    def begun(self, begins: str) -> Iterator[subprocess.Popen[str]]:
+        """The next command while it runs on; it is ended with the block. What it tells comes by its stderr."""
+        line = self._next(begins)
+        where = environ(**self._settings)
+        process = subprocess.Popen(
+            ["sh", "-c", line], env=where, cwd=self._folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
     def steps(self) -> list[str]:
         """All that are left; each must end with 0."""
         return [self.step("") for _ in range(len(self._left))]
+
+    def _next(self, begins: str) -> str:
+        assert self._left, f"{self._page} has no command {begins!r} more"
+        line = self._left.pop(0)
+        assert line.startswith(begins), f"{self._page}: {line!r} comes before {begins!r}"
+        return line
 
     def execute(self, line: str) -> subprocess.CompletedProcess[str]:
         """A command of no page, where those of the page run: ours within this process, where no shell is needed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 import pytest
@@ -14,10 +15,10 @@ from chronofact.cli.outcome import Failure
 from chronofact.domain.identity import tenant_id_of
 from chronofact.kafka.admin import create_topics
 from tests.contract.memory_log import MemoryTopic
-from tests.integration.pages import commands
+from tests.integration.pages import Walk, commands
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
 from tests.integration.saying import Fact
-from tests.integration.two_sides import Side, asked, routes, side_of
+from tests.integration.two_sides import Side, asked, routes, side_of, state_of, switch
 from tests.integration.writing import WriterProcess
 
 ACME = tenant_id_of("acme")
@@ -64,6 +65,29 @@ def test_switch_and_back(database: str, monkeypatch: pytest.MonkeyPatch) -> None
             assert routes(database) == found, name
     ((reason,),) = asked(database, "select reason from chronofact.route_change where is_forced")
     assert "outage 12" in reason
+
+
+def test_shadow_and_letting_go(kafka: str, topic_name: str, database: str) -> None:
+    create_topics(kafka, topic_name)
+    topic = MemoryTopic()
+    topic.append([Fact("ada", tenant=ACME).asserts("npm")])
+    first = Side(database, topic, "p1")
+    first.project()
+    first.close()
+    told: dict[str, Any] = {"kafka": kafka, "facts_topic": topic_name, "postgres": database}
+    with side_of(database, topic, rule=2):
+        with Walk("operations/shadow.md", **told) as walk:
+            assert "p2 is compared with p1" in walk.step("chronofact shadow start")
+            walk.step("chronofact shadow report")
+        switch(database, "p2", force="nothing differs")
+        with Walk("operations/feeding.md", rollback_window_s=1, projector_port=0, **told) as walk:
+            with walk.begun("CHRONOFACT_FEEDS=p2") as projector:
+                assert projector.stderr is not None
+                assert '"event": "started"' in projector.stderr.readline()
+            assert "p1 is retired" in walk.step("chronofact retire p1")
+            assert state_of(database, "p1")[0] == "retired"
+            assert "its tables are gone" in walk.step("chronofact retire p1 --drop")
+    assert asked(database, "select name from chronofact.projection") == [("p2",)]
 
 
 def test_a_wrong_source(kafka: str, topic_name: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
