@@ -167,7 +167,7 @@ class ProjectionStore:
 
     def _refuse_partition(self, connection: Connection[Any], partition: int) -> None:
         leaves = leaves_of(connection, self.projection)
-        if partition >= leaves:
+        if 0 < leaves <= partition:  # with no tables at all, the next statement says so
             raise Unfit(
                 "projection_partitions_differ",
                 f"{self.projection} was made for {leaves} partitions, and the facts topic has more",
