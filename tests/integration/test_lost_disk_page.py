@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 
 import httpx
+import pytest
 from confluent_kafka.admin import AdminClient
 
 from chronofact.contracts.position import Position
+from chronofact.contracts.refilling import Stamped
 from chronofact.contracts.topics import facts_topic
 from chronofact.domain.events import (
     ConflictResolved,
@@ -21,6 +23,9 @@ from chronofact.domain.events import (
     Verdict,
 )
 from chronofact.kafka.admin import Admin, create_topics
+from chronofact.kafka.filling import Filling
+from chronofact.postgres.refill_source import refill_source
+from chronofact.reconciler.refill import Refiller
 from tests.integration.nasty import Nasty
 from tests.integration.projecting import ProjectorProcess, ServiceProcess, append, await_offsets
 from tests.integration.rebuild_world import Rebuilding
@@ -68,6 +73,32 @@ def projector(world: Rebuilding) -> ProjectorProcess:
     return ProjectorProcess(world.kafka, world.topic, world.database, **LIMITS)
 
 
+class Killed(Exception):
+    """What ends a refill before its time."""
+
+
+class Short(Filling):
+    """A topic that is filled up to its thousandth message."""
+
+    taken = 0
+
+    def append(self, partition: int, message: Stamped) -> None:
+        self.taken += 1
+        if self.taken > 1_000:
+            raise Killed
+        super().append(partition, message)
+
+
+def begin_to_refill(world: Rebuilding) -> None:
+    """A refill that is killed while some of its messages are still under way."""
+    with (
+        refill_source(world.database, "p1") as source,
+        Short(world.kafka, facts_topic(world.topic)) as filling,
+        pytest.raises(Killed),
+    ):
+        Refiller(source, filling, partitions=12).refill()
+
+
 def test_a_lost_topic_is_made_again_as_the_page_says(kafka: str, topic_name: str, database: str) -> None:
     create_topics(kafka, topic_name)
     topic_id = Admin(kafka).state(facts_topic(topic_name)).topic_id
@@ -86,8 +117,11 @@ def test_a_lost_topic_is_made_again_as_the_page_says(kafka: str, topic_name: str
         lose(kafka, topic_name)
         told = walk.step("chronofact topics refill", code=1, but=lambda line: line.replace("POSITION", beyond.encode()))
         assert "lost for certain: 5 messages" in told
+        begin_to_refill(world)
         told = walk.step("chronofact topics refill", but=lambda line: f"{line} --after {beyond.encode()} --json")
-        assert json.loads(told)["lost"]["at_least"] == 5
+        refilled = json.loads(told)
+        assert refilled["lost"]["at_least"] == 5
+        assert 0 < refilled["found"] <= 1_000 < refilled["messages"]
         walk.step("chronofact topics")
         with (
             projector(world),
