@@ -13,7 +13,7 @@ from tests.bench.workload import DAY_US, START_US, mixed
 from tests.contract.filling import fill, log_order, make, sliced, whole_partitions
 from tests.contract.memory_log import Appended, MemoryTopic
 from tests.contract.test_check_mutations import BASE, story, texts
-from tests.contract.verifying import verified
+from tests.contract.verifying import compared, verified
 from tests.integration.saying import Fact, Said
 
 OVERRIDES = 40
@@ -109,6 +109,36 @@ def test_a_fact_that_one_side_lacks_is_named_with_all_of_it(database: str, topic
     parked = next(one for one in kept if one.aspect == "parked_event")
     assert (parked.left_lines, parked.right_lines, parked.fact_id) == (1, 0, None)
     assert verified(database, "p2", "p1")[0].facts == outcome.facts
+
+
+def test_each_column_of_what_is_parked_or_dropped_is_compared(database: str, topic: MemoryTopic) -> None:
+    make(database, "p2")
+    for name in ("p1", "p2"):
+        fill(database, name, topic, whole_partitions(topic))
+    changes = {
+        "parked_event": (
+            "fact_id = gen_random_uuid()", "message_key = '\\x00'", "message = '\\x00'", "code = 'held'", "reason = '-'",
+            "appended_at = '-infinity'", "kafka_offset = -1",
+        ),
+        "dropped_event": (
+            "message_key = '\\x00'", "drop_offset = -1", "dropped_by = '-'", "reason = '-'", "dropped_at = '-infinity'",
+            "kafka_offset = -1",
+        ),
+    }  # fmt: skip
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "insert into chronofact.dropped_event select p.projection, p.topic_id, p.partition, p.kafka_offset,"
+            " p.message_key, 7, 'ada', 'poison', p.appended_at from chronofact.parked_event as p"
+        )
+        assert compared(connection, [])[0].differences == 0
+        for table, of_table in changes.items():
+            for change in of_table:
+                with connection.transaction(force_rollback=True):
+                    spoilt = connection.execute(
+                        f"update chronofact.{table} set {change} where projection = 'p2' and partition = 2".encode()
+                    )
+                    assert spoilt.rowcount == 1
+                    assert {one.aspect for one in compared(connection, [])[1]} == {table}, change
 
 
 def test_all_are_counted_where_few_are_kept(database: str, topic: MemoryTopic, monkeypatch: pytest.MonkeyPatch) -> None:

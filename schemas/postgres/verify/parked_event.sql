@@ -6,6 +6,7 @@ select
     json_build_object(
         'partition', p.partition,
         'kafka_offset', p.kafka_offset,
+        'fact_id', p.fact_id,
         'message_key', encode(p.message_key, 'hex'),
         'message_sha256', encode(sha256(p.message), 'hex'),
         'appended_at', p.appended_at,
