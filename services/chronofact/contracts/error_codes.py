@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from chronofact.contracts.topic_codes import TOPIC_CODES
+
 _COMMAND: Final = {
     # shape
     "command_not_object": "A command is a JSON object.",
@@ -120,7 +122,7 @@ _REQUEST: Final = {
     "internal": (500, "A fault of ours; it is in the log."),
 }
 _FOREIGN: Final = "no writer of ours says this: find out who writes to the topic, then drop it"
-_SURROUNDINGS: Final = {
+_SURROUNDINGS: Final = TOPIC_CODES | {
     "starting": (
         "The service has not looked at its surroundings yet.",
         "wait some seconds; if it stays so, look into the service's log",
@@ -194,7 +196,10 @@ _SURROUNDINGS: Final = {
         "Postgres reports damaged data.",
         "restore the database from a backup, or rebuild the projection: docs/operations/rebuild.md",
     ),
-    "postgres_not_migrated": ("A table or function is missing.", "run `chronofact migrate`"),
+    "postgres_not_migrated": (
+        "A table or function is missing.",
+        "run `chronofact migrate`; if the database was lost, see docs/operations/lost-database.md first",
+    ),
     "postgres_refuses": (
         "Postgres refuses the credentials, or has no such database.",
         "check CHRONOFACT_POSTGRES; if the database was lost: docs/operations/lost-database.md",
@@ -243,51 +248,18 @@ _SURROUNDINGS: Final = {
         "run `chronofact migrate`, or name another in CHRONOFACT_PROJECTION",
     ),
     "projection_name": ("The name can't be a projection's.", "use p and a number, like p1"),
-    "tenant_not_routed": ("No projection serves the tenant.", "run `chronofact migrate`"),
+    "tenant_not_routed": (
+        "No projection serves the tenant.",
+        "run `chronofact migrate`; where one is being rebuilt, wait for it: `chronofact rebuild status`",
+    ),
     "topic_missing": ("The topic does not exist.", "run `chronofact topics`"),
-    "topic_closed": (
-        "The topic takes no more messages: it was moved to another one.",
-        "name that one in CHRONOFACT_FACTS_TOPIC and CHRONOFACT_FACTS_PARTITIONS: docs/operations/more-partitions.md",
-    ),
-    "copy_differs": (
-        "The topic that is copied to holds what the copy did not put there.",
-        "delete that topic and copy anew, by one `chronofact topics copy` at a time",
-    ),
-    "projection_partitions_differ": (
-        "The projection was made for a topic of fewer partitions.",
-        "make one for this topic: `chronofact rebuild start`",
-    ),
     "topic_recreated": (
         "The topic was deleted and created anew.",
         "bring that topic back, or rebuild from this one: docs/operations/rebuild.md",
     ),
-    "topic_not_empty": (
-        "The topic that is to be refilled holds messages that this refill did not put there.",
-        "stop all writers; name an empty topic by `chronofact topics refill --to`, or delete this one",
-    ),
-    "refill_disturbed": (
-        "Somebody else wrote to a topic while it was refilled.",
-        "stop all writers, delete the topic, and refill once more: docs/operations/lost-broker-disk.md",
-    ),
-    "refill_own_topic": (
-        "The topic that is to be refilled is the one that the projection was made of.",
-        "there is nothing to refill; name another topic by `chronofact topics refill --to` to make a copy",
-    ),
-    "refill_source_unfit": (
-        "A projection that a topic is to be refilled from is not whole, or of no one topic.",
-        "refill from another projection: `chronofact doctor` tells which there are",
-    ),
-    "refill_source_damaged": (
-        "A projection that a topic is to be refilled from lacks events, or has some that are not their own.",
-        "refill from another projection of the topic, or restore the database",
-    ),
-    "refill_lacks": (
-        "Messages that were in the log are known not to be in the projection that a topic is to be refilled from.",
-        "refill from the projection that holds more, or go on without them by `--accept-loss`",
-    ),
     "partition_count_differs": (
-        "The topic has another number of partitions than the catalogue.",
-        "copy it, keyed by fact_id and in order, into a new topic of the right count",
+        "The topic has another number of partitions than CHRONOFACT_FACTS_PARTITIONS or the catalogue says.",
+        "set it if it is that topic; to have more, move to a new topic: docs/operations/more-partitions.md",
     ),
     "cleanup_policy_differs": (
         "The topic is compacted, which destroys history.",
@@ -299,7 +271,7 @@ _SURROUNDINGS: Final = {
     ),
     "timestamp_type_differs": (
         "The topic does not stamp messages with the broker's append time.",
-        "set message.timestamp.type=LogAppendTime on the topic, as the message says",
+        "seal it where it is being filled; else set message.timestamp.type=LogAppendTime, as the message says",
     ),
     "message_size_limited": (
         "The topic takes only smaller messages than ours.",

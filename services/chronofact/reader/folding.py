@@ -162,8 +162,7 @@ class Folding:
         after = wait.after
         if after is None:
             return wait
-        ends = self._watch.ends_since(0.0)
-        check_partitions(after, self._tail.partitions, topic_id=None if ends is None else ends.topic_id)
+        check_partitions(after, self._tail.partitions, self._watch.ends_since(0.0))
         if fact_ids is None or self.waiting.has_seen(tenant_id, after):
             return wait
         if len(fact_ids) > _MANY_FACTS:

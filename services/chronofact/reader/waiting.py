@@ -102,14 +102,14 @@ def check_within(after: Position, ends: Watermarks) -> None:
         raise beyond_log()
 
 
-def check_partitions(after: Position, partitions: int, *, topic_id: bytes | None = None) -> None:
+def check_partitions(after: Position, partitions: int, ends: Watermarks | None = None) -> None:
     """Refuses a position that speaks of partitions which the topic does not have.
 
     Raises:
         Rejected: ``position_partition_unknown``; ``position_of_other_topic`` where the topic is known to be another.
     """
     unknown = [one for one in after.next_offsets if one >= partitions]
-    if unknown and topic_id is not None and topic_id != after.topic_id:
+    if unknown and ends is not None and ends.topic_id != after.topic_id:
         raise of_other_topic()
     if unknown:
         raise Rejected("position_partition_unknown", f"the log has {partitions} partitions, from 0 on", field="after")
