@@ -20,12 +20,11 @@ from chronofact.contracts.changes import (
     Stroke,
     Window,
 )
-from chronofact.postgres.errors import failures_named
+from chronofact.postgres.errors import failures_named, not_routed
 from chronofact.postgres.session import reading_pool
 from chronofact.postgres.silence import answering
 from chronofact.postgres.spelling import Int8Array, UuidArray, speak_plainly
 from chronofact.postgres.template import Script, scripts
-from chronofact.runtime.failures import Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
@@ -60,7 +59,7 @@ class ChangesStore:
         """The projection that serves the tenant."""
         rows = await self._all("route", "", tenant_id=tenant_id)
         if not rows:
-            raise Unfit("tenant_not_routed", "no projection serves this tenant", remedy="run `chronofact migrate`")
+            raise not_routed()
         return str(rows[0][0])
 
     async def served(self, projection: str, tenant_ids: Collection[UUID]) -> set[UUID]:

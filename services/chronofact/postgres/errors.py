@@ -34,6 +34,15 @@ def failures_named() -> Iterator[None]:
         raise named(error) from error
 
 
+def not_routed() -> Unfit:
+    """No line of the routes says where the tenant's reads go."""
+    return Unfit(
+        "tenant_not_routed",
+        "no projection serves this tenant",
+        remedy="run `chronofact migrate`; where one is being rebuilt, wait for it: `chronofact rebuild status`",
+    )
+
+
 def named(error: psycopg.Error) -> Exception:
     """Our failure for an error of psycopg; it holds no value of a fact."""
     state = error.sqlstate
@@ -72,7 +81,7 @@ def _unfit(state: str) -> Unfit:
         return Unfit(
             "postgres_not_migrated",
             f"a table or function is missing, SQLSTATE {state}",
-            remedy="run `chronofact migrate`",
+            remedy="run `chronofact migrate`; if the database was lost, see docs/operations/lost-database.md first",
         )
     if state[:2] == "3D":
         return Unfit(

@@ -28,7 +28,7 @@ from chronofact.contracts.reading import (
 from chronofact.contracts.tail import TailMessage
 from chronofact.domain.identity import FactIdentity
 from chronofact.domain.rules import RULE_DEFAULT, value_key
-from chronofact.postgres.errors import failures_named
+from chronofact.postgres.errors import failures_named, not_routed
 from chronofact.postgres.page_reads import PageReads
 from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import reading_pool
@@ -147,14 +147,14 @@ class ReadingStore:
                 break
             projection = await self._route(connection, tenant_id)
         if row is None:
-            raise _not_routed()
+            raise not_routed()
         return _standing(projection, row), row
 
     async def _route(self, connection: AsyncConnection[Any], tenant_id: UUID) -> str:
         statement = self._statements.get(connection, "route", "")
         row = await _one(connection, statement, {"tenant_id": tenant_id})
         if row is None:
-            raise _not_routed()
+            raise not_routed()
         if len(self._routes) > 10_000:
             self._routes.clear()
         self._routes[tenant_id] = projection = str(row[0])
@@ -313,7 +313,3 @@ async def _one(
 async def _configure(connection: AsyncConnection[Any]) -> None:
     connection.prepare_threshold = 0
     speak_plainly(connection)
-
-
-def _not_routed() -> Unfit:
-    return Unfit("tenant_not_routed", "no projection serves this tenant", remedy="run `chronofact migrate`")

@@ -12,11 +12,10 @@ from psycopg import sql
 from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.contracts.position import Position
 from chronofact.domain.errors import Rejected
-from chronofact.postgres.errors import failures_named
+from chronofact.postgres.errors import failures_named, not_routed
 from chronofact.postgres.projections import leaves_of
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
-from chronofact.runtime.failures import Unfit
 
 PAGE_VERSIONS: Final = 20_000
 PARKED_MAX: Final = 10_000
@@ -79,7 +78,7 @@ class SourceStore:
         self._connection = connect(conninfo, "sources", autocommit=True, default_transaction_read_only="on", jit="off")
         found = self._rows("reader", "route", {"tenant_id": tenant_id})
         if not found:
-            raise Unfit("tenant_not_routed", "no projection serves this tenant", remedy="run `chronofact migrate`")
+            raise not_routed()
         self.projection = str(found[0][0])
 
     def __enter__(self) -> Self:
