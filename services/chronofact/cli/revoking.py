@@ -209,13 +209,13 @@ def _is_of(identity: bytes, payload: bytes, source_hash: bytes | None, wanted: S
 
     try:
         said, (tenant_id, subject_id, *_) = orjson.loads(payload), orjson.loads(identity)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return (
         isinstance(said, dict)
         and said.get("source_id") == wanted.source_id
         and tenant_id == str(wanted.tenant_id)
-        and wanted.subject_id in {None, UUID(subject_id)}
+        and (wanted.subject_id is None or subject_id == str(wanted.subject_id))
         and wanted.source_hash in {None, source_hash}
     )
 
