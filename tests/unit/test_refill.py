@@ -138,8 +138,9 @@ def refiller(
     *,
     progress: Progress = lambda _tally: None,
     partitions: int = PARTITIONS,
+    begun: MemoryBegun | None = None,
 ) -> Refiller:
-    return Refiller(kept or MemoryKept(), topic, progress, partitions=partitions)
+    return Refiller(kept or MemoryKept(), topic, progress, partitions=partitions, begun=begun)
 
 
 def filled() -> MemoryTopic:
@@ -252,6 +253,31 @@ def test_a_topic_of_another_count_of_partitions_is_not_made() -> None:
     elsewhere = MemoryKept(lines={0: [*KEPT[0]], 1: [event(0, 3, 4, AT)]})
     assert refused(topic, elsewhere) == "partition_count_differs"
     assert topic.stamps == "CreateTime"
+
+
+@dataclass
+class MemoryBegun:
+    """A topic that writers began."""
+
+    topic_id: bytes = b"b" * 16
+    counts: Mapping[int, int] = field(default_factory=lambda: {0: 0, 1: 2})
+
+    def messages(self, partition: int) -> Iterator[Stamped]:
+        return iter([Stamped(b"%d" % one, b"v", AT // 1_000 + one) for one in range(self.counts[partition])])
+
+
+@pytest.mark.parametrize("budget", range(7))
+def test_what_writers_began_meanwhile_follows(budget: int) -> None:
+    topic = MemoryTopic(budget=budget)
+    with pytest.raises(Transient):
+        refiller(topic, begun=MemoryBegun()).refill()
+    topic.budget = 1_000
+    done = refiller(topic, begun=MemoryBegun()).refill()
+    assert (done.messages, done.found) == (7, budget)
+    assert topic.log[0] == filled().log[0]
+    assert topic.log[1] == [*filled().log[1], Lying(b"0", b"v", AT), Lying(b"1", b"v", AT + 1_000)]
+    with pytest.raises(Unfit, match="is there"):
+        refiller(MemoryTopic(), begun=MemoryBegun(topic_id=OLD_TOPIC)).refill()
 
 
 def test_what_is_lost_is_counted_by_positions_and_by_what_anybody_knows() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
@@ -41,6 +41,12 @@ def refill(
             help="A position that a producer was given: was all before it applied? Repeat it.",
         ),
     ] = None,
+    then: Annotated[
+        str | None,
+        typer.Option(
+            "--then", metavar="TOPIC", help="A topic that writers began since: it is closed, its messages follow."
+        ),
+    ] = None,
     data: DataFolder = None,
     *,
     accept_loss: Annotated[
@@ -55,27 +61,37 @@ def refill(
 
     What was acknowledged but not applied yet is lost. So are traces, repeats, and what was dropped. Producers know by their positions: --after says of each whether all before it was applied.
 
+    Where writers began a new, empty topic before they were stopped, fill another one by --to, and name that one by --then: it takes no more messages, and those that it holds follow the old ones.
+
     Stop the writers first. The topic is made where there is none. Until it is full it takes no writer; then it is sealed. One that holds anything else than the beginning of this very refill is refused.
     """
     from chronofact.contracts.topics import facts_topic
-    from chronofact.kafka.filling import Filling
+    from chronofact.kafka.filling import Begun, Filling
     from chronofact.postgres.refill_source import refill_source
     from chronofact.reconciler.refill import Refiller
 
     settings = read_settings()
+    if then is not None and then == (to or settings.facts_topic):
+        raise Failure(f"{then} can't follow itself", code=ExitCode.USAGE, remedy="name an empty topic by --to")
     positions = [_position(text) for text in after or ()]
     with outside_told(), _progress(quiet=json) as progress, refill_source(database(data)[0], projection) as source:
         lacks = _lacking(source.found, positions)
         topic = facts_topic(to or settings.facts_topic, settings.facts_partitions)
-        with Filling(kafka_address(data), topic, options=settings.kafka_options) as filling:
-            refiller = Refiller(source, filling, progress, partitions=topic.partitions)
-            refiller.check()
+        kafka, options = kafka_address(data), settings.kafka_options
+        with ExitStack() as stack:
+            filling = stack.enter_context(Filling(kafka, topic, options=options))
+            begun = None if then is None else stack.enter_context(Begun(kafka, topic.named(then), options=options))
+            Refiller(source, filling, partitions=topic.partitions, begun=begun).check()
             _refuse_loss(lacks, is_accepted=accept_loss or dry_run)
+            if begun is not None and not dry_run:
+                begun.close_to_writers()
+            refiller = Refiller(source, filling, progress, partitions=topic.partitions, begun=begun)
             done = None if dry_run else refiller.refill()
+            follow = 0 if begun is None else sum(begun.counts.values())
     if json:
-        print(orjson.dumps(_body(source.found, topic.name, lacks, done)).decode())
+        print(orjson.dumps(_body(source.found, topic.name, lacks, done, follow)).decode())
     else:
-        _tell(source.found, topic.name, lacks, done)
+        _tell(source.found, topic.name, lacks, done, follow)
     if dry_run and lacks.messages:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -116,7 +132,7 @@ def _id(source: Source) -> UUID:
     return UUID(bytes=source.reached.topic_id)
 
 
-def _body(source: Source, topic: str, lacks: Lacking, done: Refilled | None) -> dict[str, Any]:
+def _body(source: Source, topic: str, lacks: Lacking, done: Refilled | None, follow: int) -> dict[str, Any]:
     from chronofact.contracts.refilling import NOT_KEPT
 
     return {
@@ -130,13 +146,14 @@ def _body(source: Source, topic: str, lacks: Lacking, done: Refilled | None) -> 
         "lost": {"at_least": lacks.messages, "ahead": dict(lacks.ahead), "after": list(lacks.positions)},
         "topic": topic,
         "topic_id": None if done is None else str(UUID(bytes=done.topic_id)),
-        "messages": source.events + source.parked,
+        "messages": source.events + source.parked + follow,
+        "follow": follow,
         "found": None if done is None else done.found,
         "seconds": None if done is None else round(done.seconds, 3),
     }
 
 
-def _tell(source: Source, topic: str, lacks: Lacking, done: Refilled | None) -> None:
+def _tell(source: Source, topic: str, lacks: Lacking, done: Refilled | None, follow: int) -> None:
     from chronofact.contracts.refilling import NOT_KEPT
 
     print(
@@ -154,8 +171,12 @@ def _tell(source: Source, topic: str, lacks: Lacking, done: Refilled | None) -> 
     if lacks.messages:
         print(f"lost for certain: {counted(lacks.messages, 'message')} at least")
     print("not kept by any projection: " + "; ".join(NOT_KEPT.values()))
+    if follow:
+        print(f"{counted(follow, 'message')} of the topic that writers began since follow")
     if done is None:
-        print(f"nothing was changed; without --dry-run {topic} gets {source.events + source.parked:,} messages")
+        print(
+            f"nothing was changed; without --dry-run {topic} gets {source.events + source.parked + follow:,} messages"
+        )
         return
     sent = done.messages - done.found
     rate = f" ({sent / done.seconds:,.0f} a second)" if sent and done.seconds else ""

@@ -10,13 +10,16 @@ from typing import Final, Self
 
 from chronofact.contracts.refilling import Stamped
 from chronofact.contracts.topics import Topic
-from chronofact.kafka.admin import Admin, TopicState, faults
+from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults
 from chronofact.kafka.consumer import RawMessage
 from chronofact.kafka.refill import Refill
 from chronofact.kafka.whole_log import WholeLog
 from chronofact.runtime.failures import Transient, Unfit
 
 STAMPS: Final = "message.timestamp.type"
+_SIZES: Final = "max.message.bytes"
+_CLOSED_S: Final = 1.0
+"""How long after a topic was closed all its brokers know."""
 _SETTLED_S: Final = 10.0
 _PAUSE_S: Final = 0.1
 
@@ -119,3 +122,52 @@ class Filling:
                 raise Transient("kafka_unreachable", f"the topic does not take the setting {STAMPS}={stamps}")
             time.sleep(_PAUSE_S)
         return state
+
+
+class Begun:
+    """A topic that writers began when the old one was lost, before anybody stopped them."""
+
+    def __init__(self, bootstrap: str, topic: Topic, *, options: Mapping[str, str] | None = None) -> None:
+        self._topic = topic
+        self._admin = Admin(bootstrap, options=options)
+        self._log = WholeLog(bootstrap, topic, options=options)
+        self._look()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._log.close()
+
+    def close_to_writers(self) -> None:
+        """It takes no message any more; writers say ``topic_closed``.
+
+        Raises:
+            Transient, Unfit: as for ``Filling.look``.
+        """
+        if self._state.config.get(_SIZES) != CLOSED:
+            self._admin.configure(self._topic.name, {_SIZES: CLOSED})
+            time.sleep(_CLOSED_S)
+        self._look()
+
+    @property
+    def topic_id(self) -> bytes:
+        """Which topic it is."""
+        return self._state.topic_id
+
+    @property
+    def counts(self) -> Mapping[int, int]:
+        """How many messages each partition holds."""
+        return self._state.high_watermarks
+
+    def messages(self, partition: int) -> Iterator[Stamped]:
+        """All of a partition in order, as they came."""
+        for batch in self._log.read(partition, 0, self.counts[partition]):
+            for one in batch:
+                yield Stamped(one.key or None, one.value or None, one.appended_at // 1_000)
+
+    def _look(self) -> None:
+        self._state = self._admin.settled(self._topic)
+        check(self._topic, self._state, is_written=False)

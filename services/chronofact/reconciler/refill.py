@@ -13,7 +13,7 @@ from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import KeptEvent, Source, Stamped, Stamps, said_again
 from chronofact.domain.errors import Rejected
 from chronofact.kafka.partitioning import partition_of
-from chronofact.reconciler.refill_ports import Kept, Message, Progress, State, Tally, Topic
+from chronofact.reconciler.refill_ports import Begun, Kept, Message, Progress, State, Tally, Topic
 from chronofact.runtime.failures import Unfit
 
 STATES: Final = frozenset({"catching_up", "verifying", "ready", "live", "retired"})
@@ -53,14 +53,22 @@ class Refiller:
     """One refill."""
 
     def __init__(
-        self, source: Kept, topic: Topic, progress: Progress = lambda _tally: None, *, partitions: int
+        self,
+        source: Kept,
+        topic: Topic,
+        progress: Progress = lambda _tally: None,
+        *,
+        partitions: int,
+        begun: Begun | None = None,
     ) -> None:
         self._source = source
+        self._begun = begun
         self._topic = topic
         self._progress = progress
         self._partitions = partitions
+        further = {} if begun is None else begun.counts
         self._totals = {
-            one: (part.events + part.parked if (part := source.found.parts.get(one)) else 0)
+            one: (part.events + part.parked if (part := source.found.parts.get(one)) else 0) + further.get(one, 0)
             for one in range(partitions)
         }
         self._done = 0
@@ -77,6 +85,8 @@ class Refiller:
         if gaps:
             named = ", ".join(str(one.fact_id or one.fact_no) for one in gaps)
             raise _damaged(f"{count:,} facts of {self._source.found.projection} lack events, the first: {named}")
+        if self._begun is not None:
+            self._refuse_own(self._begun.topic_id)
         state = self._topic.look()
         if state is not None:
             self._refuse_topic(state)
@@ -123,18 +133,22 @@ class Refiller:
 
     def _refuse_topic(self, state: State) -> None:
         name = self._topic.name
-        if state.topic_id == self._source.found.reached.topic_id:
-            raise Unfit(
-                "refill_own_topic",
-                f"{name} is the topic that {self._source.found.projection} was made of, and it is there",
-                remedy="there is nothing to refill; name another by --to to make a copy",
-            )
+        self._refuse_own(state.topic_id)
         over = [one for one, end in state.high_watermarks.items() if end > self._totals.get(one, 0)]
         is_begun = any(state.high_watermarks.values())
         is_sealed = state.config.get(STAMPS) != "CreateTime"
         if over or (is_begun and is_sealed and not self._is_full(state)):
             raise _not_empty(
                 name, f"{sum(state.high_watermarks.values()):,} messages that this refill did not put there"
+            )
+
+    def _refuse_own(self, topic_id: bytes) -> None:
+        source = self._source.found
+        if topic_id == source.reached.topic_id:
+            raise Unfit(
+                "refill_own_topic",
+                f"the topic that {source.projection} was made of is there",
+                remedy="there is nothing to refill; name another by --to to make a copy",
             )
 
     def _compare(self, partition: int, end: int) -> None:
@@ -175,6 +189,8 @@ class Refiller:
                 raise _damaged(
                     f"{self._source.found.projection} has an event that is not its own, of {where}: {rejected}"
                 ) from None
+        if self._begun is not None:
+            yield from self._begun.messages(partition)
 
     def _tell(self, doing: str) -> None:
         self._done += 1

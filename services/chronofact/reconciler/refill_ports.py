@@ -60,6 +60,18 @@ class Topic(Protocol):
     def seal(self) -> State: ...
 
 
+class Begun(Protocol):
+    """A topic that writers began meanwhile; nobody writes to it any more."""
+
+    @property
+    def topic_id(self) -> bytes: ...
+
+    @property
+    def counts(self) -> Mapping[int, int]: ...
+
+    def messages(self, partition: int) -> Iterator[Stamped]: ...
+
+
 class Tally(NamedTuple):
     """How far a refill has come."""
 
