@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from chronofact.kafka.admin import create_topics
+from chronofact.kafka.admin import Admin, create_topics
 from chronofact.reconciler.rebuilding.load import discard, plan
 from chronofact.runtime.failures import Unfit
 from tests.bench.workload import mixed
@@ -51,8 +51,7 @@ def cut_off(kafka: str, topic: str) -> None:
 
 def made_anew(kafka: str, topic: str) -> None:
     """Deletes the topic and makes it again, longer than it was."""
-    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
-    admin.delete_topics([topic])[topic].result(ANSWER_S)
+    delete_topic(kafka, topic)
     create_topics(kafka, topic)
     append(kafka, topic, mixed(60, 2 * EVENTS, prefix="other"))
 
@@ -108,12 +107,17 @@ def refused(world: Rebuilding, rebuild: int) -> str:
     return str(answer.json()["error"]["code"])
 
 
-def test_a_topic_that_is_missing_or_made_anew_is_refused(kafka: str, topic: str, database: str) -> None:
+def test_a_topic_that_is_missing_compacted_or_made_anew_is_refused(kafka: str, topic: str, database: str) -> None:
     with taken(database) as rebuild:
         with pytest.raises(Unfit) as unfit:
             plan(settings_for(kafka, f"{topic}.other", database), rebuild)
         assert unfit.value.code == "topic_missing"
         settings = settings_for(kafka, topic, database)
+        Admin(kafka).configure(topic, {"cleanup.policy": "compact"})
+        with pytest.raises(Unfit) as unfit:
+            plan(settings, rebuild)
+        assert unfit.value.code == "cleanup_policy_differs"
+        Admin(kafka).configure(topic, {"cleanup.policy": "delete"})
         planned = plan(settings, rebuild)
         prepare_only(settings, planned)
         made_anew(kafka, topic)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import httpx
 import psycopg
 import pytest
 
@@ -161,3 +162,59 @@ def test_one_that_is_not_what_serves_has_failed_and_names_the_verification(world
         assert world.ask("select count(*) from p2.fact") > 0, "it stays to be looked at"
         assert world.told("cancel", "1")[1]["state"] == "cancelled"
         assert world.left("p2") == {}
+
+
+@contextmanager
+def held_publishing(database: str) -> Iterator[None]:
+    """What people read by SQL can't be made anew, since somebody reads it."""
+    with psycopg.connect(database) as connection:
+        connection.execute("lock table chronofact.memory_current in access share mode")
+        yield
+
+
+@contextmanager
+def held_before_ready(database: str) -> Iterator[None]:
+    """Nothing becomes ready."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("select pg_advisory_lock(4, 7)")
+        connection.execute(
+            "create function chronofact.wait() returns trigger language plpgsql as"
+            " 'begin perform pg_advisory_xact_lock(4, 7); return new; end'"
+        )
+        connection.execute(
+            "create trigger waits before update on chronofact.rebuild for each row"
+            " when (new.state = 'ready' and old.state <> 'ready') execute function chronofact.wait()"
+        )
+        yield
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("drop function chronofact.wait cascade")
+
+
+def test_killed_in_its_last_steps_it_is_ready_all_the_same(world: Rebuilding) -> None:
+    for rebuild, (name, held) in enumerate((("p2", held_publishing), ("p3", held_before_ready)), 1):
+        state = f"select state from chronofact.rebuild where rebuild_id = {rebuild}"
+        with world.reconciler() as first, held(world.database):
+            rebuilds = f"http://127.0.0.1:{first.port}/v1/rebuilds"
+            assert httpx.post(rebuilds, json={"workers": 1}, timeout=20).status_code == 202
+            await_one(world, f"select state from chronofact.projection where name = '{name}'", "ready")
+            assert world.ask(state) == "verifying"
+            if held is held_publishing:  # too late, and harmless
+                assert httpx.delete(f"{rebuilds}/{rebuild}", timeout=20).status_code == 202
+            first.kill()
+        with world.reconciler():
+            await_one(world, state, "ready")
+        assert f"FROM {name}." in world.ask("select pg_get_viewdef('chronofact.memory_current'::regclass)")
+    assert world.ask("select count(*) from chronofact.verification") == 2, "none was verified again"
+    assert world.ask("select array_agg(name || ' ' || state order by name) from chronofact.projection") == [
+        "p1 live",
+        "p2 ready",
+        "p3 ready",
+    ]
+
+
+def await_one(world: Rebuilding, statement: str, wanted: str) -> None:
+    """Until Postgres answers so."""
+    deadline = time.monotonic() + WAIT_S
+    while world.ask(statement) != wanted:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
