@@ -184,9 +184,15 @@ class LoadWork:
         with self._transaction() as connection:
             return connection.execute(self._statements["unindexed"], self._named).fetchone() is None
 
+    def is_applied(self, topic_id: bytes) -> bool:
+        """Whether no message is set aside any more, in anybody's hands or in none."""
+        with self._transaction() as connection:
+            named = {**self._named, "topic_id": UUID(bytes=topic_id)}
+            return connection.execute(self._statements["aside_partitions"], named).fetchone() is None
+
     @contextmanager
     def aside_partition(self, topic_id: bytes) -> Iterator[int | None]:
-        """A partition whose messages set aside nobody applies yet, for this worker alone; None where there is none."""
+        """A partition whose messages set aside nobody applies yet, for this worker alone; None where others have the rest."""
         named = {**self._named, "topic_id": UUID(bytes=topic_id)}
         with failures_named():
             connection = self.connection()

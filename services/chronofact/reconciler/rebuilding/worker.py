@@ -48,8 +48,9 @@ class Worker:
             if not self._index():
                 time.sleep(IDLE_S)
                 self._load()
-        while self._patience(self._apply_aside):
-            pass
+        while not self._patience(lambda: self._work.is_applied(self._fold.topic_id)):
+            if not self._patience(self._apply_aside):
+                time.sleep(IDLE_S)  # whoever has the rest may die, or be dead already
 
     def _load(self) -> None:
         limits = Limits(
@@ -78,7 +79,7 @@ class Worker:
             raise Corruption(f"what was loaded into {relation} breaks a constraint: {broken}") from broken
 
     def _apply_aside(self) -> bool:
-        """One partition's messages that were set aside; False where none are left for this worker."""
+        """One partition's messages that were set aside; False where others have those that are left."""
         with self._work.aside_partition(self._fold.topic_id) as partition:
             if partition is None:
                 return False
