@@ -15,7 +15,8 @@ import pytest
 from chronofact.contracts.rebuilding import Rebuild
 from chronofact.kafka.admin import create_topics
 from chronofact.postgres.load_store import Loaded
-from chronofact.postgres.load_work import LOCK_CLASS
+from chronofact.postgres.load_work import LOCK_CLASS, LoadWork
+from chronofact.postgres.session import connect
 from chronofact.reconciler.rebuilding.load import load, plan
 from chronofact.runtime.config import Settings
 from tests.bench.workload import mixed
@@ -66,3 +67,42 @@ def test_messages_set_aside_are_waited_for_while_another_has_them(settings: Sett
             assert not load_of_it.done()
             dying.close()
             assert load_of_it.result(WAIT_S).parked == 1
+
+
+@contextmanager
+def standing_within_a_bucket(database: str, rebuild: Rebuild) -> Iterator[None]:
+    """A worker's session as it is while the worker is stopped: no timeout of Postgres ends a COPY that waits for more."""
+    work = LoadWork(database, rebuild.rebuild_id, epoch=rebuild.epoch, worker=1, projection=rebuild.projection)
+    claim = work.claim()
+    assert claim is not None
+    connection = work.connection()
+    connection.execute("begin")
+    assert work.execute("fence_part", partition=claim.partition) is not None
+    connection.pgconn.send_query(b"copy chronofact.rebuild_aside from stdin")
+    connection.pgconn.flush()
+    try:
+        yield
+    finally:
+        work.close()
+
+
+def test_a_worker_that_stands_still_within_a_bucket_is_ended_by_the_next_runner(
+    settings: Settings, database: str
+) -> None:
+    with taken(database, workers=1) as rebuild:
+        planned = plan(settings, rebuild)
+        prepare_only(settings, planned)
+    with (
+        standing_within_a_bucket(database, planned),
+        taken(database, rebuild.rebuild_id) as again,
+        loading(settings, plan(settings, again)) as load_of_it,
+    ):
+        assert load_of_it.result(WAIT_S).events == EVENTS
+
+
+def test_the_server_misses_a_machine_that_is_gone_within_seconds(database: str) -> None:
+    with connect(database, "test") as connection:
+        found = connection.execute(
+            "select name, setting::int from pg_settings where name like 'tcp_keepalives%' order by name"
+        ).fetchall()
+    assert found == [("tcp_keepalives_count", 3), ("tcp_keepalives_idle", 5), ("tcp_keepalives_interval", 2)]

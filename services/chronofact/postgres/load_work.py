@@ -33,6 +33,11 @@ SETTINGS: Final[dict[str, str | int]] = {
 _aside_start: Final = Struct("!hiqihiqiqi").pack
 
 
+def session_of_workers(rebuild_id: int) -> str:
+    """How the sessions of a rebuild's workers are called, whichever runner they work for."""
+    return f"rebuild {rebuild_id} worker"
+
+
 class PartClaim(NamedTuple):
     """A partition to load, and how far it was loaded before; no bucket: their number is open."""
 
@@ -231,7 +236,7 @@ class LoadWork:
         """As it is, or a new one."""
         connection = self._connection
         if connection is None or connection.closed:
-            connection = connect(self._conninfo, "rebuild", autocommit=True, **SETTINGS)
+            connection = connect(self._conninfo, session_of_workers(self.rebuild_id), autocommit=True, **SETTINGS)
             self._statements = {one.name: one.filled(connection) for one in scripts("load", "work")}
             self._connection = connection
         return connection

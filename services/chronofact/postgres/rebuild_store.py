@@ -13,6 +13,7 @@ from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildState, 
 from chronofact.domain.errors import Rejected
 from chronofact.domain.rules import RULE_DEFAULT, RULES
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.load_work import session_of_workers
 from chronofact.postgres.migrate import migrate, status
 from chronofact.postgres.rebuild_hold import RebuildHold, told
 from chronofact.postgres.session import connect
@@ -117,6 +118,7 @@ class RebuildStore:
                 if not taken:
                     yield None
                     return
+                _lines(connection, "end_workers", worker=f"chronofact {session_of_workers(rebuild_id)}")
                 rebuild = told(_one(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)).rebuild
                 yield RebuildHold(connection, rebuild)
 

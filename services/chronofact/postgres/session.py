@@ -19,6 +19,8 @@ KEPT_ALIVE: Final = {
     "tcp_user_timeout": 10_000,
 }
 """A server whose machine is gone says nothing: libpq's defaults would wait for it for two hours."""
+MISSED: Final = {"tcp_keepalives_idle": 5, "tcp_keepalives_interval": 2, "tcp_keepalives_count": 3}
+"""The same of us: the server would keep the locks of a machine that is gone for as long."""
 IDLE_IN_TRANSACTION_MS = 60_000
 
 LOOK_UPS: Final = {
@@ -39,6 +41,7 @@ def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
         "timezone": "UTC",
         "datestyle": "ISO",
         "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_MS,
+        **MISSED,
         **settings,
     }
     options = " ".join([str(given.get("options") or ""), *(f"-c {key}={value}" for key, value in wanted.items())])

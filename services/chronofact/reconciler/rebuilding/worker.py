@@ -7,7 +7,7 @@ from typing import Final
 
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.whole_log import WholeLog
-from chronofact.postgres.load_work import LoadWork
+from chronofact.postgres.load_work import LoadWork, session_of_workers
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.projecting.parking import ParkingLimits
 from chronofact.reconciler.rebuilding.aside import AsideLoad
@@ -84,7 +84,8 @@ class Worker:
             if partition is None:
                 return False
             conninfo = self._settings.postgres.get_secret_value()
-            store = ProjectionStore(conninfo, self._work.projection, name="rebuild")
+            session = session_of_workers(self._work.rebuild_id)
+            store = ProjectionStore(conninfo, self._work.projection, name=session)
             aside = AsideLoad(
                 self._work, store, partition, fold=self._fold, limits=self._parking, monotonic=time.monotonic
             )
