@@ -36,3 +36,13 @@ def test_readiness_tells_a_loop_that_stands_and_one_that_goes_on() -> None:
     stall.look()
     assert not health.reasons()
     assert not health.beside()
+
+
+def test_of_a_loop_that_has_ended_nothing_is_told_any_more() -> None:
+    clock, health = Clock(), Health()
+    stall = Stall(health, monotonic=clock, cut=lambda: None)
+    clock.now_s += STALLED_S
+    stall.look()
+    stall.forget()
+    stall.look()
+    assert not health.reasons()

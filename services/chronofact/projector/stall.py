@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -24,6 +25,8 @@ class Stall:
         self._monotonic = monotonic
         self._cut = cut
         self._turned_at = monotonic()
+        self._lock = threading.Lock()
+        self._is_over = False
 
     def counts(self, *, is_serving: bool) -> None:
         """Whether readiness depends on it."""
@@ -36,14 +39,21 @@ class Stall:
     def look(self) -> None:
         """Keep readiness true; beyond ``CUT_S`` break the connection that is waited at."""
         stood_s = self._monotonic() - self._turned_at
+        with self._lock:
+            if not self._is_over:
+                self._tell(stood_s)
+        if stood_s >= CUT_S:
+            self._cut()
+
+    def _tell(self, stood_s: float) -> None:
         if stood_s < STALLED_S:
             self._health.ready(self._part)
             return
         message = f"has waited for an answer, of Postgres most likely, for {stood_s:.0f} s"
         self._health.hindered(self._part, Reason("stalled", message))
-        if stood_s >= CUT_S:
-            self._cut()
 
     def forget(self) -> None:
-        """The loop has ended."""
-        self._health.forget(self._part)
+        """The loop has ended: whoever looks once more says nothing of it."""
+        with self._lock:
+            self._is_over = True
+            self._health.forget(self._part)
