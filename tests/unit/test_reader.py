@@ -143,6 +143,9 @@ def test_positions_that_the_log_can_not_have_are_refused() -> None:
     with pytest.raises(Rejected) as refusal:
         check_partitions(at(p12=1), 12)
     assert refusal.value.code == "position_partition_unknown"
+    with pytest.raises(Rejected) as refusal:  # of a topic with more of them
+        check_partitions(Position(bytes(16), {12: 1}), 12, ends)
+    assert refusal.value.code == "position_of_other_topic"
 
 
 def test_a_projection_that_has_read_nothing_has_passed_only_the_start() -> None:
