@@ -104,6 +104,32 @@ def test_every_lost_and_every_doubled_line_is_found_and_named(spoiling: Connecti
     assert not unseen, "\n".join(unseen)
 
 
+def test_a_number_is_compared_whole_where_its_halves_would_make_up_for_each_other(spoiling: Connection[Any]) -> None:
+    unseen: list[str] = []
+    for table, column, kind in columns_of(spoiling):
+        if kind != "bigint" or column == "fact_no":
+            continue
+        for place, fact_id, _ in newest(spoiling, table, column)[:1]:
+            where, ctid = place.rsplit(" ", 1)
+            # Postgres's own hash of a bigint is that of the exclusive or of its halves
+            other = sql.SQL(
+                "update {table} set {column} = (1::bigint << 32) | ({column} # 1) where ctid = {ctid}"
+            ).format(table=sql.SQL(where), column=sql.Identifier(column), ctid=sql.Literal(ctid))
+            assert spoiling.execute(other).rowcount == 1
+            if not is_named(differences(spoiling), table, column, fact_id):
+                unseen.append(f"{table}.{column}")
+    assert not unseen, unseen
+
+
+@pytest.mark.parametrize("change", ["valid_from = '-infinity'", "valid_to = 'infinity'", "known_from = 'infinity'"])
+def test_a_bound_beyond_all_instants_is_told(spoiling: Connection[Any], change: str) -> None:
+    column, _, to = change.partition(" = ")
+    spoilt = f"select min(fact_no) from p1.timeline where lane > 0 and {column} is distinct from {to}"
+    changed = f"update p1.timeline set {change} where lane > 0 and fact_no = ({spoilt})"
+    assert spoiling.execute(changed.encode()).rowcount
+    assert {one.aspect for one in differences(spoiling)} == {"timeline"}
+
+
 def differences(connection: Connection[Any]) -> list[Difference]:
     """What is found; then the change is undone."""
     partitions = [partition for (partition,) in connection.execute("select distinct fact_no >> 40 from p2.fact")]

@@ -2,7 +2,8 @@
 select
     t.fact_no,
     hash_record_extended((
-        t.version_no, t.event_seq, t.lifecycle, t.supersedes_id, t.superseded_by_id, t.merged_into_id, t.confidence
+        t.version_no, int8send(t.event_seq), t.lifecycle, t.supersedes_id, t.superseded_by_id, t.merged_into_id,
+        t.confidence
     ), int8xor(t.version_no, {key})) as h
 from {schema}.version_label as t
 where

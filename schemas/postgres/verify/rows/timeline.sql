@@ -5,8 +5,8 @@ select
     hash_record_extended((
         t.kind, timestamptz_send(t.valid_from), timestamptz_send(t.valid_to), t.reason, t.answer_key, t.versions,
         t.winner
-    ), hashbyteaextended(timestamptz_send(t.known_from), hashint8extended(t.event_seq, hashint4extended(
-        t.lane, int8xor({key}, coalesce(timestamptz_hash_extended(t.valid_from, 1), 1))
-    )))) as h
+    ), hashbyteaextended(timestamptz_send(t.known_from), hashint4extended(
+        t.lane, int8xor(int8xor({key}, t.event_seq), coalesce(timestamptz_hash_extended(t.valid_from, 1), 1))
+    ))) as h
 from {schema}.timeline as t
 where {which}

@@ -10,7 +10,8 @@ select
     t.fact_no,
     hash_record_extended((
         t.version_no, t.version_id, json_send(t.value_json), t.value_hash, timestamptz_send(t.valid_from),
-        timestamptz_send(t.valid_to), timestamptz_send(t.recorded_at), t.event_seq, t.source_id, t.source_hash,
+        timestamptz_send(t.valid_to), timestamptz_send(t.recorded_at), int8send(t.event_seq), t.source_id,
+        t.source_hash,
         case when l.fact_no is null then t.confidence else l.confidence end,
         case when l.fact_no is null then t.lifecycle else l.lifecycle end,
         case when l.fact_no is null then t.supersedes_id else l.supersedes_id end,
