@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 from chronofact.contracts.topics import catalogue, facts_topic
 from chronofact.kafka.admin import Admin, check, create_topics, faults
 from chronofact.runtime.failures import Transient, Unfit
+from tests.integration.projecting import delete_topic
 
 
 @pytest.fixture
@@ -73,8 +74,7 @@ def test_a_topic_created_anew_is_refused(kafka: str, admin: Admin, topic_name: s
     wanted = facts_topic(topic_name)
     admin.create([wanted])
     before = admin.state(wanted).topic_id
-    client = AdminClient({"bootstrap.servers": kafka})
-    client.delete_topics([topic_name])[topic_name].result(10)
+    delete_topic(kafka, topic_name)
     admin.create([wanted])
     state = admin.state(wanted)
     check(wanted, state)

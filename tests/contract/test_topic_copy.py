@@ -22,6 +22,7 @@ from chronofact.kafka.copy_places import HEADER, Moving, came_from
 from chronofact.kafka.partitioning import partition_of
 from chronofact.kafka.topic_copy import TopicCopy, reopen
 from chronofact.runtime.failures import Transient, Unfit
+from tests.integration.projecting import delete_topic
 
 KEYS = [bytes([number]) * 16 for number in range(40)]
 OLD, NEW = 12, 25
@@ -145,6 +146,35 @@ def test_a_seal_closes_the_old_topic_and_opens_the_new_one_and_can_be_taken_back
     check(world.new, world.admin.state(world.new))
 
 
+def test_a_seal_that_died_is_said_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def configure(admin: Admin, name: str, settings: Mapping[str, str]) -> None:
+        if name == world.new.name:
+            pytest.fail("killed")
+        known(admin, name, settings)
+
+    known = Admin.configure
+    world.says(100)
+    with monkeypatch.context() as patched:
+        patched.setattr(Admin, "configure", configure)
+        with world.copy() as copying, pytest.raises(pytest.fail.Exception):
+            copying.seal()
+    with pytest.raises(Unfit, match="is closed"):
+        check(world.old, world.admin.state(world.old))
+    with pytest.raises(Unfit, match="topics seal"):
+        check(world.new, world.admin.state(world.new))
+    with world.copy() as copying:
+        copying.seal()
+    check(world.new, world.admin.state(world.new))
+    world.assert_same()
+
+
+def test_a_topic_that_is_being_filled_itself_is_not_copied(world: World) -> None:
+    world.admin.configure(world.old.name, {"message.timestamp.type": "CreateTime"})
+    with pytest.raises(Unfit) as unfit, world.copy():
+        pass
+    assert unfit.value.code == "timestamp_type_differs"
+
+
 @pytest.mark.parametrize("is_forgotten", [False, True], ids=["known", "forgotten"])
 def test_a_copy_that_died_before_it_committed_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch, *, is_forgotten: bool
@@ -174,8 +204,7 @@ def test_a_topic_of_that_name_made_anew_is_filled_from_the_start(world: World) -
     world.says(200)
     with world.copy() as copying:
         copying.catch_up()
-    client = AdminClient({"bootstrap.servers": world.kafka})
-    client.delete_topics([world.new.name])[world.new.name].result(10)
+    delete_topic(world.kafka, world.new.name)
     with world.copy() as copying:
         assert copying.catch_up().copied == 200
     world.assert_same()

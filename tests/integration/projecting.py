@@ -16,6 +16,7 @@ import httpx
 import orjson
 import psycopg
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
 from chronofact.embedded.compiled import with_build
 
@@ -128,6 +129,16 @@ def append(kafka: str, topic: str, messages: Iterable[Sayable]) -> int:
             producer.flush(WAIT_S)
     assert producer.flush(WAIT_S) == 0
     return count
+
+
+def delete_topic(kafka: str, topic: str) -> None:
+    """Until the broker tells of it no more, a moment later: whoever made it anew before would take it to be there."""
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
+    admin.delete_topics([topic])[topic].result(WAIT_S)
+    deadline = time.monotonic() + WAIT_S
+    while topic in admin.list_topics(timeout=WAIT_S).topics:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def await_offsets(database: str, total: int, *, timeout_s: float = WAIT_S) -> None:

@@ -10,7 +10,6 @@ from random import Random
 
 import psycopg
 import pytest
-from confluent_kafka.admin import AdminClient
 
 from chronofact.cli.demo.history import Labelled, lines_of
 from chronofact.client import Ids
@@ -29,6 +28,7 @@ from tests.integration.projecting import (
     append,
     assert_counted_once,
     await_offsets,
+    delete_topic,
     state_of,
 )
 from tests.integration.saying import Fact, Said
@@ -155,9 +155,7 @@ def test_a_recreated_topic_is_refused_by_name(kafka: str, topic: str, database: 
         await_offsets(database, 50)
         assert projector.stop() == 0
     before = state_of(database)
-    admin = AdminClient({"bootstrap.servers": kafka})
-    admin.delete_topics([topic])[topic].result(30)
-    time.sleep(1)
+    delete_topic(kafka, topic)
     create_topics(kafka, topic)
     append(kafka, topic, mixed(10, 80, prefix="other"))
     with ProjectorProcess(kafka, topic, database) as projector:
@@ -175,9 +173,9 @@ def test_a_database_that_is_not_migrated_is_named(kafka: str, topic: str, empty_
         projector.await_readyz()
 
 
-def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: str, tmp_path: Path) -> None:
+def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: str, stack_folder: Path) -> None:
     messages = list(mixed(60, 600))
-    stack = Stack(tmp_path / "data")
+    stack = Stack(stack_folder / "data", is_durable=False)
     addresses = stack.start(kafka=False)
     assert addresses.postgres is not None
     try:
@@ -188,7 +186,7 @@ def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: s
             stack.stop()
             append(kafka, topic, messages[300:])
             projector.await_readyz("postgres_away")
-            stack = Stack(tmp_path / "data")
+            stack = Stack(stack_folder / "data", is_durable=False)
             stack.start(kafka=False)
             await_offsets(addresses.postgres, 600)
             projector.await_readyz()
@@ -199,9 +197,9 @@ def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: s
         stack.stop()
 
 
-def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_name: str, tmp_path: Path) -> None:
+def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_name: str, stack_folder: Path) -> None:
     messages = list(mixed(60, 600))
-    stack = Stack(tmp_path / "data")
+    stack = Stack(stack_folder / "data", is_durable=False)
     addresses = stack.start(postgres=False)
     assert addresses.kafka is not None
     try:
@@ -214,7 +212,7 @@ def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_na
             while not projector.readyz():
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
-            stack = Stack(tmp_path / "data")
+            stack = Stack(stack_folder / "data", is_durable=False)
             stack.start(postgres=False)
             append(addresses.kafka, topic_name, messages[300:])
             await_offsets(database, 600)

@@ -134,8 +134,8 @@ def test_an_unfit_topic_is_named_and_nothing_is_taken(
             assert writer.send(assertion()).status_code == 201
 
 
-def test_kafka_may_go_and_come_back(tmp_path: Path, topic_name: str) -> None:
-    stack = Stack(tmp_path / "data")
+def test_kafka_may_go_and_come_back(stack_folder: Path, topic_name: str) -> None:
+    stack = Stack(stack_folder / "data", is_durable=False)
     kafka = stack.start(postgres=False).kafka
     assert kafka is not None
     create_topics(kafka, topic_name)
@@ -148,7 +148,7 @@ def test_kafka_may_go_and_come_back(tmp_path: Path, topic_name: str) -> None:
         assert away.json()["error"]["code"] in {"outcome_unknown", "kafka_unreachable"}
         assert writer.await_reasons(bool) == ["kafka_unreachable"]
         assert writer.http.get("/livez").status_code == 200
-        stack = Stack(tmp_path / "data")
+        stack = Stack(stack_folder / "data", is_durable=False)
         assert stack.start(postgres=False).kafka == kafka
         try:
             writer.await_ready()

@@ -28,7 +28,8 @@ def test_tenants_beyond_the_first_fifty_are_one() -> None:
 
 async def test_what_is_settled_is_told_no_more() -> None:
     metrics, counted = Metrics("reconciler"), Counted(TenantConflicts("acme", 3, 2, 60.0))
-    told = ConflictMetrics(counted, metrics)
+    instants = [0.0, 0.1, 10.0, 12.0]
+    told = ConflictMetrics(counted, metrics, monotonic=lambda: instants.pop(0))
     assert told.pause_s() == 0
     await told.count()
     assert told.pause_s() == COUNTED_EVERY_S
@@ -43,3 +44,4 @@ async def test_what_is_settled_is_told_no_more() -> None:
     counted.found = []
     await told.count()
     assert "acme" not in metrics.exposition().decode()
+    assert told.pause_s() == 40, "what takes long is done more seldom"

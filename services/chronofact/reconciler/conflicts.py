@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 from chronofact.contracts.conflict_counts import TenantConflicts
@@ -29,8 +29,11 @@ class OpenConflicts(Protocol):
 class ConflictMetrics:
     """Counts again and again."""
 
-    def __init__(self, open_conflicts: OpenConflicts, metrics: Metrics) -> None:
+    def __init__(
+        self, open_conflicts: OpenConflicts, metrics: Metrics, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._open_conflicts = open_conflicts
+        self._monotonic = monotonic
         self._conflicts = metrics.gauge("chronofact_conflicts_open")
         self._facts = metrics.gauge("chronofact_conflicts_open_facts")
         self._oldest = metrics.gauge("chronofact_conflicts_oldest_seconds")
@@ -43,9 +46,9 @@ class ConflictMetrics:
     async def count(self) -> None:
         """Counts, and tells what was found in place of what was told before."""
         self._pause_s = COUNTED_EVERY_S
-        started = time.monotonic()
+        started = self._monotonic()
         found = await asyncio.to_thread(self._open_conflicts.count)
-        self._pause_s = max(COUNTED_EVERY_S, SHARE * (time.monotonic() - started))
+        self._pause_s = max(COUNTED_EVERY_S, SHARE * (self._monotonic() - started))
         for gauge in (self._conflicts, self._facts, self._oldest):
             gauge.clear()
         for one in bounded(found):

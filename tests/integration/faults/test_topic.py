@@ -21,7 +21,7 @@ from chronofact.kafka.admin import create_topics
 from tests.bench.workload import mixed
 from tests.integration.faults.services import Site, site
 from tests.integration.faults.truth import assert_answered, assert_recomputed, messages_of
-from tests.integration.projecting import ProjectorProcess, ServiceProcess, append, await_offsets, state_of
+from tests.integration.projecting import ProjectorProcess, ServiceProcess, append, await_offsets, delete_topic, state_of
 
 ANSWER_S = 30
 
@@ -132,10 +132,5 @@ def test_nothing_is_acknowledged_into_a_topic_that_was_emptied(kafka: str, topic
 
 def recreate(here: Site) -> None:
     """Delete the topic and make it again."""
-    admin = AdminClient({"bootstrap.servers": here.kafka, "log_level": 2})
-    admin.delete_topics([here.topic])[here.topic].result(ANSWER_S)
-    deadline = time.monotonic() + ANSWER_S
-    while here.topic in admin.list_topics(timeout=5).topics:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    delete_topic(here.kafka, here.topic)
     create_topics(here.kafka, here.topic)
