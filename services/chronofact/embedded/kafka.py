@@ -20,6 +20,8 @@ from chronofact.embedded.ports import LOOPBACK
 from chronofact.embedded.process import Command, KeptProcess
 
 HEAP = "-Xmx512m"
+BRIEF = ("-XX:TieredStopAtLevel=1",)
+"""For a broker that lives for minutes, as tests have them: machine code that is soon made, if not as fast."""
 START_TIMEOUT_S = 120.0
 POLL_S = 0.05
 API_METADATA = 3
@@ -120,6 +122,7 @@ class KafkaNode:
     def _java(self, main_class: str, arguments: Sequence[str], heap: str) -> list[str]:
         options = [
             *self.options,
+            *(() if self.is_durable else BRIEF),
             "-Xms64m",
             "-Xss512k",
             "-XX:+UseSerialGC",
