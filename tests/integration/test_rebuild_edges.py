@@ -15,7 +15,7 @@ from chronofact.kafka.admin import Admin, create_topics
 from chronofact.reconciler.rebuilding.load import discard, plan
 from chronofact.runtime.failures import Unfit
 from tests.bench.workload import mixed
-from tests.integration.projecting import append, await_offsets
+from tests.integration.projecting import append, await_offsets, delete_topic
 from tests.integration.rebuild_world import Rebuilding
 from tests.integration.rebuilding import loaded, prepare_only, settings_for, taken
 from tests.integration.saying import Fact
