@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from chronofact.contracts.topics import Topic
-from chronofact.kafka.admin import CLOSED, Admin, TopicState, check
+from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults
 from chronofact.kafka.copy_ends import Back, Front, committed
 from chronofact.kafka.copy_places import Copied, Moving, Place, came_from
 from chronofact.kafka.refill import Refill
@@ -89,7 +89,7 @@ class TopicCopy:
             Transient: Kafka is away.
         """
         old = self._admin.state(self._source)
-        check(self._source, old, is_written=False)
+        self._refuse_unfit(old)
         self._make(old)
         new = self._admin.settled(self._target, passing=(Transient, Unfit))
         check(self._target, new, is_written=False)
@@ -161,6 +161,12 @@ class TopicCopy:
             if time.monotonic() > until:
                 raise Transient("kafka_unreachable", "Kafka does not seal the new topic in time")
             time.sleep(0.05)
+
+    def _refuse_unfit(self, old: TopicState) -> None:
+        """One that is closed already is as good: a seal was cut off."""
+        for fault in faults(self._source, old):
+            if fault.code != "topic_closed":
+                raise fault
 
     def _make(self, old: TopicState) -> None:
         size = max(int(self._source.config[SIZES]), int(old.config[SIZES]))
