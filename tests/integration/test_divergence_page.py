@@ -24,7 +24,7 @@ def test_a_projection_that_was_spoiled_is_replaced(kafka: str, topic_name: str, 
     create_topics(kafka, topic_name)
     append(kafka, topic_name, mixed(60, EVENTS))
     world = Rebuilding(kafka, topic_name, database)
-    with world.projector(), world.reconciler() as reconciler:
+    with world.projector(), world.reconciler(rebuild_workers=1) as reconciler:
         await_offsets(database, EVENTS)
         world.ready(reconciler)
         code, found = ended(world.command("start", "--wait", "--json"))

@@ -17,7 +17,7 @@ from tests.integration.writing import WriterProcess
 
 EVENTS: Final = 600
 ADA: Final = Fact("ada")
-SMALL: Final = {"rebuild_bucket_bytes": 5_000, "rebuild_memory_bytes": 10_000}
+SMALL: Final = {"rebuild_bucket_bytes": 5_000, "rebuild_memory_bytes": 10_000, "rebuild_workers": 1}
 
 
 def test_each_failure_is_got_over(kafka: str, topic_name: str, database: str, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_all_of_it_comes_back_from_the_topic_alone(kafka: str, postgres: str, to
     with (
         WriterProcess(kafka, topic_name) as writer,
         world.projector(**EASY),
-        world.reconciler(**EASY) as reconciler,
+        world.reconciler(rebuild_workers=1, **EASY) as reconciler,
         ReaderProcess(kafka, topic_name, database) as reader,
         world.walk("operations/lost-database.md") as walk,
     ):

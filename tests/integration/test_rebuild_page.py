@@ -16,7 +16,7 @@ def test_a_projection_is_made_anew_as_the_page_says(kafka: str, topic_name: str,
     create_topics(kafka, topic_name)
     append(kafka, topic_name, mixed(100, 1_000))
     world = Rebuilding(kafka, topic_name, database)
-    with world.projector(), world.reconciler() as reconciler:
+    with world.projector(), world.reconciler(rebuild_workers=1) as reconciler:
         await_offsets(database, 1_000)
         world.ready(reconciler)
         with world.walk("operations/rebuild.md") as walk:
