@@ -117,6 +117,8 @@ def test_a_lost_topic_is_made_again_as_the_page_says(kafka: str, topic_name: str
         lose(kafka, topic_name)
         told = walk.step("chronofact topics refill", code=1, but=lambda line: line.replace("POSITION", beyond.encode()))
         assert "lost for certain: 5 messages" in told
+        unwilling = walk.execute(f"chronofact topics refill --from p1 --after {beyond.encode()}")
+        assert (unwilling.returncode, "refill_lacks" in unwilling.stderr) == (1, True)
         begin_to_refill(world)
         told = walk.step("chronofact topics refill", but=lambda line: f"{line} --after {beyond.encode()} --json")
         refilled = json.loads(told)

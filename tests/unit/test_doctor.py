@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from chronofact.cli.doctor import _service, with_leavings
+from chronofact.cli.doctor import _service, copies_told, with_leavings
 from chronofact.cli.doctor_projection import fold_told, lag_told, projections_told, routes_told
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
 from chronofact.embedded.stack import Addresses, Stack
 from chronofact.embedded.supervisor import SERVICES, Supervisor, service_addresses
+from chronofact.kafka.replicas import Replicas
 from tests.unit.scripted_service import Told, serving
 from tests.unit.test_embedded import eventually
 
@@ -130,3 +131,11 @@ def test_each_projection_is_told_with_who_reads_it_and_since_when_nobody_does() 
         "p1 live, rule 1, no route, left 2026-03-01 12:30Z; p2 live, rule 2, 3 routes; p3 ready, rule 1, no route"
     )
     assert projections_told([*lines, ("p4", "failed", 1, 0, None)]).state == "failed"
+
+
+def test_partitions_with_fewer_copies_than_they_are_to_have_are_told() -> None:
+    assert copies_told("well", Replicas(12, 0, 0)) == Check("kafka", "ok", "well")
+    assert copies_told("well", None).state == "ok"
+    told = copies_told("well", Replicas(12, 1, 4))
+    assert told.state == "failed"
+    assert "4 of its 12 partitions" in told.detail

@@ -159,10 +159,10 @@ def _kafka(bootstrap: str | None, settings: Settings) -> Check:
         found = [failure]
     if found:
         return Check("kafka", "failed", "; ".join(map(_bare, found)), found[0].remedy)
-    return _copies_told(f"{bootstrap}, topic {topic.name} is as it must be", copies)
+    return copies_told(f"{bootstrap}, topic {topic.name} is as it must be", copies)
 
 
-def _copies_told(told: str, copies: Replicas | None) -> Check:
+def copies_told(told: str, copies: Replicas | None) -> Check:
     """Whether each partition has the copies in sync that it is to have."""
     from chronofact.embedded.checks import Check
 

@@ -73,6 +73,8 @@ def verify(
     if hold not in {None, left, right}:
         raise typer.BadParameter(f"it is {left} or {right}", param_hint="--hold")
     if across_topics:
+        if hold is not None or aspects is not Aspects.ALL:
+            raise typer.BadParameter("it goes without --hold and --aspects", param_hint="--across-topics")
         verify_across(data, left, right, samples, json=json)
         return
     with outside_told(), _progress(quiet=json) as progress:
