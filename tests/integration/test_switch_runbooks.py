@@ -87,6 +87,10 @@ def test_shadow_and_letting_go(kafka: str, topic_name: str, database: str) -> No
             assert "p1 is retired" in walk.step("chronofact retire p1")
             assert state_of(database, "p1")[0] == "retired"
             assert "its tables are gone" in walk.step("chronofact retire p1 --drop")
+            # what tenants read is meant where no projection is named, though p1 is the configured one
+            checked = walk.execute("chronofact check run --no-log")
+            assert (checked.returncode, "no divergences" in checked.stdout) == (0, True), checked
+            assert walk.execute("chronofact parked list").returncode == 0
     assert asked(database, "select name from chronofact.projection") == [("p2",)]
 
 
