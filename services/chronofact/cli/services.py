@@ -50,7 +50,8 @@ def topics() -> None:
 
     settings = read_settings()
     with outside_told():
-        created = create_topics(settings.kafka, settings.facts_topic, partitions=settings.facts_partitions, options=settings.kafka_options
+        created = create_topics(
+            settings.kafka, settings.facts_topic, partitions=settings.facts_partitions, options=settings.kafka_options
         )
     for name in created:
         print(f"created {name}")
