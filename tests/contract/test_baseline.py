@@ -19,7 +19,7 @@ from chronofact.domain.events import Cardinality, FactEnded, FactSuperseded
 from chronofact.domain.identity import tenant_id_of
 from chronofact.domain.interval import parse_instant
 from tests.contract.memory_log import MemoryTopic
-from tests.contract.shadowing import BASE, Scoped, project, spoil
+from tests.contract.shadowing import BASE, Scoped, add_projection, project, spoil
 from tests.integration.fixtures_stack import database_like
 from tests.integration.saying import Fact
 
@@ -240,15 +240,43 @@ def test_values_of_any_type(address: str, value: str, is_equal: bool) -> None:
     assert report(address, "--baseline", statement)["equal"] == is_equal
 
 
-def test_by_rule_2_a_value_that_unicode_spells_otherwise_is_equal(address: str) -> None:
-    statement = (
-        "select 'acme' as tenant, 'ana@acme.test' as subject, 'user:self' as scope, 'theme' as key,"
-        f' \'{{"a": "{NFD}", "b": [1, null]}}\'::jsonb as value'
+SPELLED: Final[dict[str, tuple[Any, Any]]] = {
+    "object": ({"a": NFC, "b": 1}, {"a": NFD, "b": 1}),
+    "partly": (f"{NFC} {NFD}", f"{NFC} {NFC}"),
+    "angstrom": ("\u212b", "\u00c5"),
+    "composed": ("\u00c5", "\u212b"),
+}
+
+
+def test_by_rule_2_a_value_that_unicode_spells_otherwise_is_equal(database: str) -> None:
+    many, start, topic = Cardinality.MANY, "2026-01-01T00:00:00Z", MemoryTopic()
+    older, likes = Kept("ana", "older"), Kept("ana", "likes")
+    before, after = older.asserts(NFC, start), older.asserts("tea", "2026-02-01T00:00:00Z")
+    topic.append(
+        [
+            *(Kept("ana", key).asserts(ours) for key, (ours, _) in SPELLED.items()),
+            *(likes.asserts(one, cardinality=many) for one in (NFC, NFD, "tea")),
+            before,
+            after,
+            older.says(FactSuperseded(after.version_id or b"", before.version_id or b"")),
+        ],
+        appended_at=BASE,
     )
-    assert report(address, "--baseline", statement)["equal"] == 0
-    with psycopg.connect(address) as connection:
-        connection.execute("update chronofact.projection set rule = 2")
-    assert report(address, "--baseline", statement)["equal"] == 1
+    project(database, topic)
+    add_projection(database, topic, rule=2)
+    theirs = {**{key: value for key, (_, value) in SPELLED.items()}, "likes": ["tea", NFD], "older": NFD}
+    lines = [
+        {"tenant": "acme", "subject": "ana", "scope": None, "key": key, "value": value} for key, value in theirs.items()
+    ]
+    statement = (
+        "select * from json_to_recordset($lines$" + json.dumps(lines, ensure_ascii=False)
+        + "$lines$) as t (tenant text, subject text, scope text, key text, value json)"
+    )  # fmt: skip
+    found = report(database, "--baseline", statement, "--samples", "9", "--projection", "p1")
+    assert (found["equal"], by_key(found)["ana older", "user:self"][1]) == (0, "value_never_recorded")
+    found = report(database, "--baseline", statement, "--samples", "9", "--projection", "p2")
+    assert by_key(found) == {("ana older", "user:self"): ("correcting", "held_before")}
+    assert found["equal"] == len(SPELLED) + 1
 
 
 @pytest.mark.parametrize(

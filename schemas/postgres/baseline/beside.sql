@@ -16,12 +16,13 @@ with ours as (
         a.winner,
         a.valid_from,
         a.valid_to,
-        v.value_hashes
+        v.value_keys
     from {schema}.fact as f
     cross join lateral {schema}.answer_at(f.fact_no, %(at)s, null) as a
     left join lateral (
-        select array_agg(distinct one.value_hash order by one.value_hash) as value_hashes
+        select array_agg(distinct n.value_key order by n.value_key) as value_keys
         from {schema}.version as one
+        cross join lateral (values ({schema}.value_key(one.value_json, one.value_hash))) as n (value_key)
         where
             one.fact_no = f.fact_no
             and one.version_no = any(case a.kind when 1 then array[a.winner] else a.versions end)
@@ -45,17 +46,17 @@ select
     o.winner,
     o.valid_from,
     o.valid_to,
-    o.value_hashes as ours,
-    t.value_hashes as theirs,
-    t.part_hashes,
+    o.value_keys as ours,
+    t.value_keys as theirs,
+    t.part_keys,
     t.shown,
     case
         when t.line is null then false
-        when o.kind = 1 then o.value_hashes && t.value_hashes
+        when o.kind = 1 then o.value_keys && t.value_keys
         when o.kind = 3
             then
-                coalesce(o.value_hashes = t.part_hashes, false)
-                or (cardinality(o.value_hashes) = 1 and o.value_hashes && t.value_hashes)
+                coalesce(o.value_keys = t.part_keys, false)
+                or (cardinality(o.value_keys) = 1 and o.value_keys && t.value_keys)
         else false
     end as is_equal,
     null::text as class,

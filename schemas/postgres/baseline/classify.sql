@@ -41,7 +41,7 @@ from (
     left join lateral (
         select true as is_there
         from {schema}.version as v
-        where v.fact_no = one.fact_no and v.value_hash = any(one.theirs)
+        where v.fact_no = one.fact_no and {schema}.value_key(v.value_json, v.value_hash) = any(one.theirs)
         limit 1
     ) as said on true
     where not one.is_equal and one.class is null

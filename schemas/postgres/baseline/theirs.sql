@@ -9,6 +9,6 @@ create temporary table theirs (
     scope_key text not null,
     fact_key text not null,
     shown text not null, -- the value as JSON, cut where it is long
-    value_hashes bytea[] not null, -- of the value, however it may be read
-    part_hashes bytea[] -- of the parts of an array, ascending
+    value_keys bytea[] not null, -- what the value shares with those that are one by the rule, however it may be read
+    part_keys bytea[] -- of the parts of an array, ascending
 )

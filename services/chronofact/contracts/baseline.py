@@ -43,10 +43,10 @@ class Theirs:
     key: str
     shown: str
     """The value as JSON, cut where it is long."""
-    value_hashes: tuple[bytes, ...]
-    """Of the value, however it may be read: a text may be JSON, too."""
-    part_hashes: tuple[bytes, ...] | None
-    """Of the parts of an array, ascending."""
+    value_keys: tuple[bytes, ...]
+    """What it shares with values that are one by the rule, however it may be read: a text may be JSON, too."""
+    part_keys: tuple[bytes, ...] | None
+    """The same of the parts of an array, ascending."""
 
 
 @dataclass(frozen=True, slots=True)

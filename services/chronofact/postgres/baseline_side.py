@@ -21,7 +21,7 @@ from chronofact.runtime.failures import Unfit
 
 JUDGED_AT_ONCE: Final = 2_000
 _COLUMNS: Final = (
-    "line, fact_id, tenant_id, subject_id, subject, scope_kind, scope_key, fact_key, shown, value_hashes, part_hashes"
+    "line, fact_id, tenant_id, subject_id, subject, scope_kind, scope_key, fact_key, shown, value_keys, part_keys"
 )
 
 
@@ -139,6 +139,6 @@ def _laid(one: Theirs) -> Sequence[Any]:
         one.scope_key,
         one.key,
         one.shown,
-        list(one.value_hashes),
-        None if one.part_hashes is None else list(one.part_hashes),
+        list(one.value_keys),
+        None if one.part_keys is None else list(one.part_keys),
     )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
-from unicodedata import normalize
 from uuid import UUID
 
 from chronofact.contracts.baseline import BadLine, BaselineReport, RawLine, Theirs
@@ -18,6 +17,7 @@ from chronofact.contracts.shadow import Sort
 from chronofact.domain.canonical import canonical, canonical_text, check_text, digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.identity import FactIdentity, fact_id_of, subject_id_of, tenant_id_of
+from chronofact.domain.rules import value_key
 from chronofact.reconciler.shadow_ports import Baseline
 
 NAME_CHARS_MAX: Final = 512
@@ -26,8 +26,6 @@ BAD_KEPT_MAX: Final = 100
 SHOWN_BYTES_MAX: Final = 1_000
 PARTS_MAX: Final = 1_000
 SAMPLES: Final = 20
-RULE_OF_SPELLINGS: Final = 2
-"""From this rule on, values that only Unicode spells otherwise are one."""
 
 Progress = Callable[[str, int], None]
 
@@ -84,16 +82,19 @@ class Lines:
             scope.key,
             key,
             _shown(spelled),
-            tuple(dict.fromkeys(hashed for one in read for hashed in self._hashes(one))),
-            _parts(read[-1]),
+            tuple(dict.fromkeys(map(self._key, read))),
+            self._parts(read[-1]),
         )
 
-    def _hashes(self, value: Any) -> Iterator[bytes]:
+    def _key(self, value: Any) -> bytes:
+        """What values share that are one by the rule of the projection."""
         spelled = canonical(value)
-        yield digest(spelled)
-        if self._report.rule >= RULE_OF_SPELLINGS and not spelled.isascii():
-            for form in ("NFC", "NFD"):
-                yield digest(normalize(form, spelled.decode()).encode())
+        return value_key(spelled, digest(spelled), self._report.rule)
+
+    def _parts(self, value: Any) -> tuple[bytes, ...] | None:
+        if not isinstance(value, list) or len(value) > PARTS_MAX:
+            return None
+        return tuple(sorted(set(map(self._key, value))))
 
 
 def hold_against(
@@ -141,12 +142,6 @@ def _read_as_json(value: Any) -> Iterator[Any]:
             read = exactly(value.encode())
             canonical(read)
             yield read
-
-
-def _parts(value: Any) -> tuple[bytes, ...] | None:
-    if not isinstance(value, list) or len(value) > PARTS_MAX:
-        return None
-    return tuple(sorted({digest(canonical(one)) for one in value}))
 
 
 def _shown(spelled: bytes) -> str:
