@@ -176,6 +176,8 @@ class TopicCopy:
     def _open(self, new: TopicState) -> None:
         reached = self._front.join()
         starts = {one: reached.target.get(one, 0) for one in range(new.partitions)}
+        if lost := [one for one, start in starts.items() if new.high_watermarks[one] < start]:
+            raise _differs(self._target.name, f"partitions {lost} have lost messages that were there")
         self._back = Back(self._bootstrap, self._target.name, starts, self._options)
         self._next = starts
         self._reached = dict(reached.source)
