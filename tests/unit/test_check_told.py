@@ -15,7 +15,7 @@ FACT, OTHER = UUID(int=1 << 100), UUID(int=2 << 100)
 def told(*divergences: Divergence) -> list[str]:
     out = StringIO()
     console = Console(file=out, width=80)
-    names = [FactName(7, FACT, "ana [of long name] " * 5, "repo:acme/web", "package_manager")]
+    names = [FactName(7, FACT, "ana [of long name] " * 5, "repo:acme/web", "package_manager", OTHER)]
     console.print(divergences_told(divergences, names), crop=False)
     return out.getvalue().splitlines()
 
@@ -28,7 +28,7 @@ def test_each_fact_is_named_once_on_one_line_with_its_whole_id() -> None:
     )
     heads = [line for line in lines if line.startswith("fact ")]
     assert heads == [
-        f"fact {FACT}: package_manager of {'ana [of long name] ' * 5} in repo:acme/web",
+        f"fact {FACT}: package_manager of {'ana [of long name] ' * 5} in repo:acme/web (tenant {OTHER})",
         f"fact {OTHER}, which the projection does not know",
     ]
     assert max(len(line) for line in lines if line not in heads) <= 80

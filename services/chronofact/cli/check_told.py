@@ -26,7 +26,7 @@ def divergences_told(divergences: Sequence[Divergence], names: Sequence[FactName
     def heading(one: Divergence) -> str:
         name = by_id.get(one.fact_id) if one.fact_id is not None else by_number.get(one.fact_no or 0)
         if name is not None:
-            return f"fact {name.fact_id}: {name.key} of {name.subject} in {name.scope}"
+            return f"fact {name.fact_id}: {name.key} of {name.subject} in {name.scope} (tenant {name.tenant_id})"
         if one.fact_id is not None:
             return f"fact {one.fact_id}, which the projection does not know"
         return "of no one fact" if one.fact_no is None else f"fact number {one.fact_no}"

@@ -23,6 +23,7 @@ class FactName:
     """Its label, or its id where it has none."""
     scope: str
     key: str
+    tenant_id: UUID
 
 
 def fact_names(
