@@ -47,7 +47,7 @@ demo: install ## A stack on this machine, a real history through it, and what it
 
 test: install ## Every tier but bench and soak
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(wildcard $(FAST_TIERS))
-	$(PYTEST) -n $(WORKERS) --dist loadfile $(wildcard $(SERVICE_TIERS))
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(wildcard $(SERVICE_TIERS))
 
 coverage: install ## Fast tests by branch: all of the domain, a ratchet elsewhere
 	$(PYTEST) -n $(WORKERS) --dist worksteal --cov --cov-report= $(wildcard $(FAST_TIERS))

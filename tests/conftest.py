@@ -52,10 +52,17 @@ def _has_memory() -> bool:
     return os.access(MEMORY, os.W_OK) and min(2 * room, psutil.virtual_memory().available) > MEMORY_NEEDED
 
 
+def tier_of(item: pytest.Item) -> str:
+    """Its folder."""
+    return item.path.relative_to(TESTS).parts[0]
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's tier is its folder; its time limit is the tier's unless it says its own."""
+    """A test's time limit is its tier's unless it says its own; long files come first, lest one is left for last."""
+    items.sort(key=lambda item: tier_of(item) != "integration")
     for item in items:
-        tier = item.path.relative_to(TESTS).parts[0]
+        tier = tier_of(item)
         item.add_marker(getattr(pytest.mark, tier))
         if item.get_closest_marker("soak") is None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(TIMEOUT_S[tier]))
