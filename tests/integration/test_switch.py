@@ -239,6 +239,17 @@ def test_what_was_rebuilt_is_verified_first(database: str) -> None:
 
 
 @pytest.mark.usefixtures("p2")
+def test_a_verification_that_left_the_answers_out_proves_nothing_by_one_rule(database: str) -> None:
+    only_said = VERIFIED.replace("'all'", "'said'")
+    asked(database, REBUILT)
+    asked(database, only_said, (True,))
+    assert refused(database, "p2", OTHER) == ["route_unverified"]
+    asked(database, VERIFIED, (False,))
+    asked(database, only_said, (True,))
+    assert refused(database, "p2", OTHER) == ["route_verification_failed"]
+
+
+@pytest.mark.usefixtures("p2")
 def test_what_was_said_of_an_earlier_one_of_that_name_says_nothing(database: str) -> None:
     asked(database, VERIFIED, (False,))
     asked(database, CHECKED)
@@ -370,7 +381,7 @@ def test_the_commands_need_postgres_alone(database: str, monkeypatch: pytest.Mon
 def test_a_refused_command_names_why_and_what_helps(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(database, SHADOWED, ("open",))
     code, told = run(database, monkeypatch, "switch", str(DEVELOPMENT_TENANT), "--to", "p2")
-    assert (code, "route_shadow_open" in told) == (1, True)
+    assert (code, "route_shadow_open" in told, "shadow report --projection p2`" in told) == (1, True, True)
     code, told = run(database, monkeypatch, "switch", str(DEVELOPMENT_TENANT), "--to", "p2", "--force")
     assert (code, "reason_missing" in told) == (1, True)
     code, told = run(database, monkeypatch, "switch", "--to", "p2")

@@ -183,13 +183,13 @@ def _unlooked_at(new: Known, beside: Beside, old: Known | None) -> Iterator[Refu
     if beside.shadow_id is None:
         if old is not None and old.rule != new.rule and not new.was_live:
             told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
-            yield Refusal("route_shadow_absent", f"{told}; see `chronofact shadow`")
+            yield Refusal("route_shadow_absent", f"{told}; `chronofact shadow start {new.name}` begins with it")
         return
     if beside.unknown:
         told = f"{beside.unknown:,} differences of {new.name} to {beside.old_projection} are unexplained"
-        yield Refusal("route_shadow_unknown", f"{told}; see `chronofact shadow report {new.name}`")
+        yield Refusal("route_shadow_unknown", f"{told}; see `chronofact shadow report --projection {new.name}`")
     if not beside.is_over:
         told = f"the shadow window of {new.name} is open until {beside.until:%Y-%m-%d %H:%M:%SZ}"
         if beside.shadow_failure is not None:
             told = f"the shadow comparison of {new.name} ended early: {beside.shadow_failure}"
-        yield Refusal("route_shadow_open", f"{told}; see `chronofact shadow report {new.name}`")
+        yield Refusal("route_shadow_open", f"{told}; see `chronofact shadow report --projection {new.name}`")
