@@ -54,6 +54,8 @@ from chronofact.runtime.serve import listening_or_exit, serve
 
 POSTGRES: Final = "postgres"
 LOOK_S: Final = 1.0
+LEAVE_S: Final = 1.0
+"""Beyond its drain: a thread may wait for a Postgres that stands still, and nothing is lost with it."""
 
 
 def main() -> None:
@@ -93,7 +95,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         Job("rebuild_cancel", lambda: asyncio.to_thread(attempted, runner.cancel), lambda: LOOK_S),
         Job("rebuild_metrics", told.read, told.pause_s),
     ]
-    with stop_loop_on_signals() as stopping:
+    with stop_loop_on_signals(leave_within_s=settings.drain_timeout_s + LEAVE_S) as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
         await serve(
             app,
@@ -106,8 +108,9 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         for task in working:
             task.cancel()
         sweeps.stop()
-        await asyncio.to_thread(runner.stop, settings.drain_timeout_s)
+        runner.stop(0)
         await asyncio.gather(verifying.stop(), reconciler.stop())
+        await asyncio.to_thread(runner.stop, settings.drain_timeout_s)
         structlog.get_logger().info("stopped")
 
 

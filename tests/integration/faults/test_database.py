@@ -16,9 +16,11 @@ import pytest
 from chronofact.embedded.postgres import PostgresServer
 from chronofact.kafka.admin import create_topics
 from chronofact.postgres.migrate import migrate
+from chronofact.runtime.lifecycle import CUT_SHORT
 from tests.integration.faults.servers import Server, address_of, fill, may_mount, postgres_in, small_disk
 from tests.integration.faults.services import site
 from tests.integration.projecting import await_offsets
+from tests.integration.rebuild_world import ReconcilerProcess
 
 DISK_MB = 160
 
@@ -153,10 +155,17 @@ def test_a_postgres_that_stands_still_is_told_though_no_connection_breaks(
 ) -> None:
     """Its kernel answers for it, so neither keep-alives nor its own timeouts tell."""
     database = address_of(server)
-    with site(kafka, topic, database) as here, here.projector() as projector, here.reader() as reader:
+    brief = {"drain_timeout_s": 2, "delivery_timeout_s": 1}
+    with (
+        site(kafka, topic, database) as here,
+        here.projector() as projector,
+        here.reader() as reader,
+        ReconcilerProcess(kafka, topic, database, check_daily_at="", **brief) as reconciler,
+    ):
         here.load.await_more(100)
         await_offsets(database, 100)
         reader.await_readyz()
+        reconciler.await_readyz()
         still = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
         for process in still:
             process.suspend()
@@ -169,6 +178,7 @@ def test_a_postgres_that_stands_still_is_told_though_no_connection_breaks(
             assert (asked.status_code, asked.json()["error"]["code"]) == (503, "postgres_away")
             reader.await_readyz("postgres_away")
             projector.await_readyz("stalled")
+            assert reconciler.stop() == CUT_SHORT, "it leaves within its time"
         finally:
             for process in still:
                 process.resume()
