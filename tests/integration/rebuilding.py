@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from chronofact.contracts.rebuilding import Rebuild, RebuildWanted
 from chronofact.postgres.load_store import Loaded
 from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.reconciler.rebuilding.load import load, plan
+from chronofact.reconciler.rebuilding.processes import DEATHS_MAX
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient
 
@@ -70,15 +72,27 @@ def worker_pids() -> list[int]:
     return found
 
 
-def keep_killing(stop: threading.Event, pauses_s: Iterable[float]) -> int:
-    """SIGKILL to one of the workers after each pause, until the load is over; how many."""
-    kills = 0
+def keep_killing(stop: threading.Event, pauses_s: Iterable[float], database: str) -> int:
+    """SIGKILL to one of the workers after each pause, until the load is over; how many.
+
+    On a busy machine they may come faster than a worker gets anything done, which is its end for a reason of its own.
+    """
+    kills = since = done = 0
     for pause_s in pauses_s:
         if stop.wait(pause_s):
             break
+        if (found := _buckets_done(database)) > done:
+            done, since = found, 0
         pids = worker_pids()
-        if pids:
+        if pids and since < DEATHS_MAX - 2:
             with suppress(ProcessLookupError):
                 os.kill(pids[kills % len(pids)], signal.SIGKILL)
                 kills += 1
+                since += 1
     return kills
+
+
+def _buckets_done(database: str) -> int:
+    with psycopg.connect(database) as connection:
+        found = connection.execute("select coalesce(sum(buckets_done), 0)::int from chronofact.rebuild_part").fetchone()
+    return int(found[0]) if found else 0

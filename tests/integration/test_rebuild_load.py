@@ -69,7 +69,7 @@ def test_it_goes_on_after_any_kill(kafka: str, topic_name: str, database: str, n
 
     pauses_s = [0.7 + number / 10 for number in range(12)]
     with ThreadPoolExecutor(1) as pool, taken(database) as rebuild:
-        killing = pool.submit(keep_killing, stop, pauses_s)
+        killing = pool.submit(keep_killing, stop, pauses_s, database)
         try:
             loaded(settings, rebuild)
         finally:
