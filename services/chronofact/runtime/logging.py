@@ -43,6 +43,7 @@ LOG_EVENTS: Final = {
     "shadow_failed": "A comparison can't go on, since a projection of it is gone or fed no more; its window has ended.",
     "worker_died": "A worker process of a rebuild died; another takes its place and goes on from what was written.",
     "job_failed": "Something that a service does by itself was refused by its surroundings; it will be tried again.",
+    "cut_short": "The process was told to leave and something at work did not end in time; it is gone all the same.",
     "outcome_unknown": "Kafka did not acknowledge a request in time.",
     "library": "A library's own message.",
 }
