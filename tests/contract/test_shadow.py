@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -11,9 +12,10 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from chronofact.contracts.shadow import SweepRunning
+from chronofact.domain.events import Cardinality
 from chronofact.runtime.failures import Unfit
 from tests.contract.memory_log import MemoryTopic
-from tests.contract.shadowing import BASE, Compared, Scoped, fill, project, spoil
+from tests.contract.shadowing import BASE, Compared, Scoped, add_projection, fill, project, spoil
 from tests.integration.fixtures_stack import database_like
 from tests.integration.saying import Fact
 
@@ -132,6 +134,42 @@ def test_what_lies_behind_the_same_answers(compared: Compared, side: str, sort: 
     (found,) = compared.samples(PLAIN)
     assert (found.sort, found.is_behind, found.valid_from, found.valid_to) == (sort, True, None, None)
     assert {found.old_said["conflicts_open"], found.new_said["conflicts_open"]} == {0, 7}
+
+
+@pytest.mark.parametrize(("side", "sort"), [("p1", "correcting"), ("p2", "unknown")])
+def test_other_versions_of_a_value_that_goes_on(database: str, side: str, sort: str) -> None:
+    said = [PLAIN.asserts("npm", "2026-01-01T00:00:00Z", LATER), PLAIN.asserts("npm", LATER)]
+    fill(database, said)
+    compared = Compared(database)
+    spoil(
+        database,
+        side,
+        "update {p}.timeline set versions = '{{1}}', winner = 1 where fact_no = {no} and versions = '{{2}}'",
+        PLAIN,
+    )
+    compared.sweep()
+    (found,) = compared.samples(PLAIN)
+    assert (found.sort, found.is_behind, found.valid_to) == (sort, False, None)
+    assert found.valid_from == datetime.fromisoformat(LATER)
+    told = [str(UUID(bytes=one.version_id)) for one in said if one.version_id is not None]
+    sides = [found.old_said["version_id"], found.new_said["version_id"]]
+    assert sides == (told if side == "p1" else told[::-1])
+
+
+def test_a_rule_by_which_a_value_goes_on_changes_no_answer_behind(database: str) -> None:
+    nfc, nfd, many = "caf\u00e9", "cafe\u0301", Cardinality.MANY
+    topic = MemoryTopic()
+    said = [
+        MANY.asserts(nfc, "2026-01-01T00:00:00Z", LATER, cardinality=many),
+        *(MANY.asserts(one, LATER, cardinality=many) for one in (nfc, nfd)),
+    ]
+    topic.append(said, appended_at=BASE)
+    project(database, topic)
+    add_projection(database, topic, rule=2)
+    compared = Compared(database)
+    compared.sweep()
+    (found,) = compared.samples(MANY)
+    assert (found.sort, found.is_behind) == ("correcting", True)
 
 
 @pytest.mark.parametrize(("side", "sort"), [("p1", "correcting"), ("p2", "unknown")])

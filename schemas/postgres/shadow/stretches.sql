@@ -1,29 +1,67 @@
 -- Each fact's answers along valid time as known now, from its start on, with what they say and what stands behind them.
-with recursive walk as (
+-- They are asked for wherever something painted begins or ends: the same value may go on by other versions.
+with bound as (
     select
         w.fact_no,
-        1::integer as step,
-        a.kind,
-        a.reason,
-        a.versions,
-        a.winner,
-        a.valid_from,
-        a.valid_to
+        '-infinity'::timestamptz as bound_at
     from unnest(%(fact_nos)s::bigint[]) as w (fact_no)
-    cross join lateral {schema}.answer_at(w.fact_no, '-infinity', null) as a
-    union all
+    union
     select
-        w.fact_no,
-        w.step + 1 as step,
+        t.fact_no,
+        t.valid_from as bound_at
+    from {schema}.timeline as t
+    where t.fact_no = any(%(fact_nos)s::bigint[]) and isfinite(t.valid_from)
+    union
+    select
+        t.fact_no,
+        t.valid_to as bound_at
+    from {schema}.timeline as t
+    where t.fact_no = any(%(fact_nos)s::bigint[]) and isfinite(t.valid_to)
+),
+
+answered as (
+    select
+        b.fact_no,
+        b.bound_at,
         a.kind,
         a.reason,
         a.versions,
-        a.winner,
-        a.valid_from,
-        a.valid_to
-    from walk as w
-    cross join lateral {schema}.answer_at(w.fact_no, w.valid_to, null) as a
-    where w.valid_to is not null and w.step < %(stretches_max)s
+        a.winner
+    from bound as b
+    cross join lateral {schema}.answer_at(b.fact_no, b.bound_at, null) as a
+),
+
+cell as (
+    select
+        c.fact_no,
+        c.bound_at,
+        c.kind,
+        c.reason,
+        c.versions,
+        c.winner,
+        (
+            c.kind is distinct from lag(c.kind) over beside
+            or c.reason is distinct from lag(c.reason) over beside
+            or c.versions is distinct from lag(c.versions) over beside
+            or c.winner is distinct from lag(c.winner) over beside
+        ) as is_other
+    from answered as c
+    window beside as (partition by c.fact_no order by c.bound_at)
+),
+
+walk as (
+    select
+        c.fact_no,
+        c.kind,
+        c.reason,
+        c.versions,
+        c.winner,
+        nullif(c.bound_at, '-infinity') as valid_from,
+        lead(c.bound_at) over beside as valid_to,
+        row_number() over beside as step
+    from cell as c
+    where c.is_other
+    window beside as (partition by c.fact_no order by c.bound_at)
 )
 
 select
@@ -47,7 +85,10 @@ left join lateral (
     select
         (array_agg(distinct one.value_hash))[:%(values_max)s] as value_hashes,
         md5(string_agg(distinct encode(one.value_hash, 'hex'), ',')) as values_digest,
-        md5(string_agg(one.version_id::text, ',' order by one.version_id)) as versions_digest,
+        md5(concat(
+            min(one.version_id::text) filter (where one.version_no = w.winner), ' of ',
+            string_agg(one.version_id::text, ',' order by one.version_id)
+        )) as versions_digest,
         (array_agg(one.version_id) filter (where one.version_no = w.winner))[1] as version_id,
         (array_agg(one.shown) filter (where one.version_no = w.winner))[1] as answering,
         json_agg(json_build_object('value', one.shown, 'version_id', one.version_id) order by one.version_id)
@@ -66,4 +107,5 @@ left join lateral (
         where n.fact_no = w.fact_no and n.version_no = any(w.versions)
     ) as one
 ) as v on w.kind > 0
+where w.step <= %(stretches_max)s
 order by w.fact_no, w.step
