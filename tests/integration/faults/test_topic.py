@@ -82,7 +82,7 @@ def test_added_partitions_are_refused_and_nothing_more_is_written(here: Site) ->
         here.load.await_answer("partition_count_differs")
         projector.await_readyz("partition_count_differs")
         code, remedy = remedies(here.writer)[0]
-        assert (code, "copy it" in (remedy or "")) == ("partition_count_differs", True)
+        assert (code, "topics copy" in (remedy or "")) == ("partition_count_differs", True)
         here.load.abandon()
         log = messages_of(here.kafka, here.topic)
         assert all(message.partition < 12 for message in log)
