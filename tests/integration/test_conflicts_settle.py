@@ -102,9 +102,11 @@ def services(kafka: str, postgres: str, database_template: str) -> Iterator[Serv
     with (
         database_like(postgres, database_template) as database,
         WriterProcess(kafka, topic, database) as writer,
-        ProjectorProcess(kafka, topic, database),
+        ProjectorProcess(kafka, topic, database) as projector,
         ReaderProcess(kafka, topic, database) as reader,
     ):
+        for one in (writer, projector, reader):
+            one.await_readyz()
         yield Services(f"http://127.0.0.1:{writer.port}", f"http://127.0.0.1:{reader.port}")
 
 

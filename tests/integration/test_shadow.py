@@ -101,7 +101,7 @@ def running(kafka: str, topic: str, database: str, *, old_rule: int, new_rule: i
 
 
 def traffic(stack: Stack, until: threading.Event) -> None:
-    """New facts and changed ones of plain values, over and over."""
+    """New facts and changed ones of plain values, over and over, at a pace that lets the others keep up."""
     number = 0
     while not until.is_set():
         number += 1
@@ -114,8 +114,9 @@ def traffic(stack: Stack, until: threading.Event) -> None:
             )
             for one in range(5)
         ]
+        began = time.monotonic()
         stack.say(*some)
-        time.sleep(0.02)
+        time.sleep(0.02 + 3 * (time.monotonic() - began))
 
 
 def assertion_of(subject: str, value: str, source: str) -> dict[str, Any]:
