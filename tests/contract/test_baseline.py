@@ -345,6 +345,11 @@ def test_the_table_may_be_elsewhere_and_of_one_tenant(
     assert len(told) == found["differences"]
 
 
+def test_a_tenant_that_is_given_is_that_of_all_lines_and_a_column_of_tenants_not_looked_at(address: str) -> None:
+    found = report(address, "--baseline", SELECT.replace("org AS", "'another' AS"), "--tenant", "acme")
+    assert (found["equal"], found["columns_ignored"]) == (4, ["tenant", "updated_at"])
+
+
 def test_options_that_do_not_go_together(address: str) -> None:
     for said in (["--out", "x"], ["--baseline", SELECT, "--now"], ["--class", "unknow"], ["--valid-at", "2026-01-01"]):
         with pytest.raises(Failure) as refused:

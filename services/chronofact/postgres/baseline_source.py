@@ -24,13 +24,21 @@ _TEXT: Final = "S"
 class BaselineSource:
     """The lines of one statement."""
 
-    def __init__(self, connection: Connection[Any], statement: str, columns: Sequence[str], *, is_text: bool) -> None:
+    def __init__(
+        self,
+        connection: Connection[Any],
+        statement: str,
+        columns: Sequence[str],
+        *,
+        is_text: bool,
+        needed: Sequence[str] = COLUMNS,
+    ) -> None:
         self._connection = connection
         self._statement = statement
         self._columns = columns
         self.is_text = is_text
         """Whether values are of a type of text, so that a value may be JSON that is spelt as text."""
-        self.columns_ignored = [name for name in columns if name not in COLUMNS]
+        self.columns_ignored = [name for name in columns if name not in needed]
 
     def lines(self) -> Iterator[RawLine]:
         """Each line, numbered from 1 in the statement's order."""
@@ -74,7 +82,7 @@ def reading(conninfo: str, statement: str, *, needed: Sequence[str] = COLUMNS) -
         names = [one.name for one in found]
         _refuse_columns(names, needed)
         code = next(one.type_code for one in found if one.name == "value")
-        yield BaselineSource(connection, chosen, names, is_text=_is_text(connection, code))
+        yield BaselineSource(connection, chosen, names, is_text=_is_text(connection, code), needed=needed)
 
 
 def _refuse_columns(names: Sequence[str], needed: Sequence[str]) -> None:
