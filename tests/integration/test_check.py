@@ -73,7 +73,10 @@ def test_a_check_by_whomever_is_the_last_finished_one(kafka: str, topic_name: st
     with ReconcilerProcess(kafka, topic_name, filled) as service:
         service.await_readyz()
         deadline = time.monotonic() + 10
-        while "last_check_finished_seconds 1." not in httpx.get(f"http://127.0.0.1:{service.port}/metrics").text:
+        while (
+            "last_check_finished_seconds 1."
+            not in httpx.get(f"http://127.0.0.1:{service.port}/metrics", verify=False).text
+        ):
             assert time.monotonic() < deadline
             time.sleep(0.1)
 

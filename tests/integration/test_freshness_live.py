@@ -27,7 +27,7 @@ class ReaderProcess(ServiceProcess):
     service = "reader"
 
     def get(self, path: str, **parameters: Any) -> Any:
-        response = httpx.get(f"http://127.0.0.1:{self.port}{path}", params=parameters, timeout=30)
+        response = httpx.get(f"http://127.0.0.1:{self.port}{path}", params=parameters, timeout=30, verify=False)
         assert response.status_code == 200, response.text
         return response.json()
 
