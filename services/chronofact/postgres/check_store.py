@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from psycopg import Connection
+from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import dict_row
 
 from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence, Run, RunState, Tally
@@ -15,6 +16,7 @@ from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import connect
 from chronofact.postgres.standing import Standing
 from chronofact.postgres.template import script
+from chronofact.runtime.failures import Unfit
 
 LOCK_CLASS: Final = 0x63686B  # "chk"
 _DIED: Final = "its process died"
@@ -106,7 +108,14 @@ def _begun(connection: Connection[Any], wanted: CheckWanted) -> int:
         "with_log": wanted.with_log,
         "with_adjudicated": wanted.with_adjudicated,
     }
-    found = connection.execute(statement, parameters).fetchone()
+    try:
+        found = connection.execute(statement, parameters).fetchone()
+    except ForeignKeyViolation:
+        raise Unfit(
+            "projection_missing",
+            f"there is no projection {wanted.projection}",
+            remedy="name another: `chronofact routes` and `chronofact rebuild list` tell which there are",
+        ) from None
     assert found is not None  # noqa: S101 - an insert tells its number
     return int(found[0])
 

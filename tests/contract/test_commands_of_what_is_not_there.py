@@ -1,0 +1,29 @@
+"""Commands of operators that name what is not there: each says so, and what helps."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from chronofact.cli.__main__ import app
+from chronofact.cli.outcome import ExitCode, Failure
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("check run --projection p9 --no-log", "there is no projection p9"),
+        ("verify p1 p9", "there are no two projections p1 and p9"),
+        ("shadow start p9", "there is no projection p9"),
+        ("shadow stop p9", "no window of p9 is open"),
+        ("shadow report", "no projection has been compared"),
+        ("retire p9", "there is no projection p9"),
+        ("switch acme --to p9", "p9 can't be read"),
+        ("rollback acme", "no line of its own"),
+    ],
+)
+def test_it_is_named(database: str, words: str, told: str) -> None:
+    ran = CliRunner().invoke(app, words.split(), env={"CHRONOFACT_POSTGRES": database, "CHRONOFACT_AUTH": "off"})
+    assert isinstance(ran.exception, Failure), ran.exception
+    assert told in ran.exception.message
+    assert ran.exception.code is ExitCode.FAILED
