@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ssl
 from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +24,7 @@ from chronofact.client import (
     Unreachable,
     Value,
 )
+from chronofact.client.shells import certificates
 from chronofact.contracts.position import Position
 from tests.unit.scripted_service import Told, serving
 
@@ -229,3 +231,21 @@ async def test_this_machine_is_asked_without_the_proxy(monkeypatch: pytest.Monke
                 memory.resolve("ana", "package_manager")
             async with AsyncClient(reader=address, patience_s=0) as memory:
                 await memory.resolve("ana", "package_manager")
+
+
+@pytest.mark.parametrize(
+    ("addresses", "is_spared"),
+    [
+        (("http://127.0.0.1:8080", "http://localhost:8081"), True),
+        (("http://[::1]:8080",), True),
+        (("http://127.0.0.1:8080", "https://127.0.0.1:8081"), False),
+        (("http://memory.example:8080",), False),
+    ],
+)
+def test_certificates_are_loaded_where_something_may_be_encrypted(
+    addresses: tuple[str, ...], *, is_spared: bool
+) -> None:
+    found = certificates(*addresses)
+    assert (found is not True) is is_spared
+    assert found is True or isinstance(found, ssl.SSLContext)
+    assert found is True or (found.verify_mode is ssl.CERT_REQUIRED and not found.get_ca_certs()), "it trusts nobody"

@@ -67,11 +67,14 @@ class Asking:
     def _ask(self, method: str, path: str, **said: Any) -> dict[str, Any]:
         import httpx
 
-        from chronofact.client.shells import DIRECT
+        from chronofact.client.shells import DIRECT, certificates
 
+        verify = certificates(self.address)
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         try:
-            with httpx.Client(base_url=self.address, timeout=TIMEOUT_S, headers=headers, mounts=DIRECT) as http:
+            with httpx.Client(
+                base_url=self.address, timeout=TIMEOUT_S, headers=headers, mounts=DIRECT, verify=verify
+            ) as http:
                 answer = http.request(method, path, **said)
         except httpx.HTTPError as error:
             raise Away(self.address, str(error) or type(error).__name__) from None
