@@ -95,7 +95,7 @@ class Router:
             beside = change.beside(target, source)
             yield from _unfit_to_read(new, beside, source, self._lag_events_max, wanted.kind)
             if wanted.kind is Kind.SWITCH:
-                yield from _unproven(new, beside, known.get(source))
+                yield from _unproven(new, beside, source, known)
 
 
 def _moves(
@@ -167,23 +167,24 @@ _HELP: Final = {
 }
 
 
-def _unproven(new: Known, beside: Beside, old: Known | None) -> Iterator[Refusal]:
+def _unproven(new: Known, beside: Beside, source: str, known: Mapping[str, Known]) -> Iterator[Refusal]:
     """Whether it was shown to be right: what was rebuilt is verified, and another rule is looked at in shadow first."""
     if beside.verification_id is not None and not beside.identical:
         told = f"the last verification of {new.name}, number {beside.verification_id}, found it to differ from {beside.beside}"
         yield Refusal("route_verification_failed", f"{told}; see `chronofact verify {beside.beside} {new.name}`")
     elif beside.is_unverified and not new.was_live:
-        other = beside.compared_with or (old.name if old else "p1")
+        other = beside.compared_with or source
         told = f"{new.name} was rebuilt, and never verified"
         yield Refusal("route_unverified", f"{told}; run `chronofact verify {other} {new.name}`")
-    yield from _unlooked_at(new, beside, old)
+    yield from _unlooked_at(new, beside, known.get(source), known)
 
 
-def _unlooked_at(new: Known, beside: Beside, old: Known | None) -> Iterator[Refusal]:
+def _unlooked_at(new: Known, beside: Beside, old: Known | None, known: Mapping[str, Known]) -> Iterator[Refusal]:
+    if old is not None and old.rule != new.rule and not new.was_live and not _is_of_two_rules(new, beside, known):
+        told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
+        begin = f"`chronofact shadow start {new.name} --against {old.name}` begins with it"
+        yield Refusal("route_shadow_absent", f"{told}; {begin}")
     if beside.shadow_id is None:
-        if old is not None and old.rule != new.rule and not new.was_live:
-            told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
-            yield Refusal("route_shadow_absent", f"{told}; `chronofact shadow start {new.name}` begins with it")
         return
     if beside.unknown:
         told = f"{beside.unknown:,} differences of {new.name} to {beside.old_projection} are unexplained"
@@ -193,3 +194,9 @@ def _unlooked_at(new: Known, beside: Beside, old: Known | None) -> Iterator[Refu
         if beside.shadow_failure is not None:
             told = f"the shadow comparison of {new.name} ended early: {beside.shadow_failure}"
         yield Refusal("route_shadow_open", f"{told}; see `chronofact shadow report --projection {new.name}`")
+
+
+def _is_of_two_rules(new: Known, beside: Beside, known: Mapping[str, Known]) -> bool:
+    """Whether the last window saw a change of rule: beside one of its own rule there is none to be seen."""
+    other = known.get(beside.old_projection or "")
+    return beside.shadow_id is not None and (other is None or other.rule != new.rule)

@@ -1,0 +1,37 @@
+"""Another rule is looked at beside the old one: a window beside a third projection stands for nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chronofact.contracts.routing import Beside, Known
+from chronofact.reconciler.routing import _unlooked_at
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+OLD, NEW, THIRD = (Known(name, "ready", rule, None, is_there=True) for name, rule in (("p1", 1), ("p2", 2), ("p3", 2)))
+KNOWN = {one.name: one for one in (OLD, NEW, THIRD)}
+
+
+def beside(old: str | None) -> Beside:
+    shadow = None if old is None else 1
+    return Beside(
+        is_begun=True, is_of_other_topic=False, is_held=False, lag_events=0, is_rebuilt=True, compared_with="p1",
+        verification_id=1, beside="p1", identical=True, clean_check=None, shadow_id=shadow, old_projection=old,
+        is_over=True, until=AT, shadow_failure=None, unknown=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("compared_with", "codes"),
+    [
+        (None, ["route_shadow_absent"]),
+        ("p3", ["route_shadow_absent"]),  # of the same rule: no change of rule was looked at
+        ("p1", []),
+        ("p9", []),  # gone since: nobody knows its rule
+    ],
+)
+def test_a_window_is_of_two_rules(compared_with: str | None, codes: list[str]) -> None:
+    assert [one.code for one in _unlooked_at(NEW, beside(compared_with), OLD, KNOWN)] == codes
+    assert [*_unlooked_at(THIRD, beside(compared_with), NEW, KNOWN)] == []
