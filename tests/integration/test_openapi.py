@@ -161,7 +161,7 @@ def wrong_methods_are_named(url: str, labels: list[str]) -> None:
     for path in {label.split(" ")[1] for label in labels}:
         taken = {label.split(" ")[0] for label in labels if label.endswith(" " + path)}
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - taken:
-            response = httpx.request(method, url + re.sub(r"{\w+}", "1", path))
+            response = httpx.request(method, url + re.sub(r"{\w+}", "1", path), verify=False)
             assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed"), (
                 method,
                 path,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -29,11 +30,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m chronofact.embedded")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--while-used", type=Path)
-    parser.add_argument("--throwaway", action="store_true", help="wait for no disk; for tests")
+    parser.add_argument("--throwaway", action="store_true", help="wait for no disk, and leave nothing; for tests")
     options = parser.parse_args()
     try:
         with interrupt_on_signals():
             _run(Stack(options.data, is_durable=not options.throwaway), options.while_used)
+        if options.throwaway:
+            shutil.rmtree(options.data, ignore_errors=True)
     except KeyboardInterrupt:
         return 0
     except EmbeddedError as error:
