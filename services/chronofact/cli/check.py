@@ -89,7 +89,7 @@ def run(
 
 
 def show(
-    number: Annotated[int | None, typer.Argument(metavar="[RUN]", min=1, help="Which run; default the last.")] = None,
+    number: Annotated[int | None, typer.Argument(metavar="RUN", min=1, help="Which run; default the last.")] = None,
     data: DataFolder = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Divergences to tell at most.")] = 100,
     *,

@@ -50,7 +50,7 @@ class _Said:
 def drop(
     reason: Annotated[str, typer.Option("--reason", help="Why it is given up; part of the log for ever.")],
     where: Annotated[
-        str | None, typer.Argument(metavar="[WHERE]", help="The message by PARTITION:OFFSET, like 3:1207.")
+        str | None, typer.Argument(metavar="WHERE", help="The message by PARTITION:OFFSET, like 3:1207.")
     ] = None,
     by: Annotated[str | None, typer.Option("--by", help="Who gives it up; default the login name.")] = None,
     code: Annotated[str | None, typer.Option("--code", help="Every message parked under this code.")] = None,

@@ -24,15 +24,17 @@ The whole way: 'chronofact rebuild start' begins, 'chronofact rebuild watch' sho
 
 The reconciler does the work, not this command: it goes on after Ctrl-C, and after any crash from where it was. 'status' and 'watch' look, 'cancel' removes all that it made. On a database that was lost the first rebuild becomes what serves.
 """
-_EPILOG: Final = """Ends with 0 when done, 1 when the rebuild failed, was cancelled or refused, 2 for usage, 3 when the reconciler can't be
-reached. The rebuild's states: planning, building, indexing, catching_up, verifying, ready; or failed, cancelled."""
+_EPILOG: Final = (
+    "Ends with 0 when done, 1 when the rebuild failed, was cancelled or refused, 2 for usage, 3 when the reconciler can't be "
+    "reached. The rebuild's states: planning, building, indexing, catching_up, verifying, ready; or failed, cancelled."
+)
 
 Reconciler = Annotated[str | None, typer.Option("--reconciler", metavar="URL", help="Address of the reconciler.")]
 JsonLines = Annotated[
     bool,
     typer.Option("--json", help="Lines of JSON: one a second while it goes, and the result as the last."),
 ]
-Number = Annotated[int | None, typer.Argument(metavar="[REBUILD]", min=1, help="Which one; default the last.")]
+Number = Annotated[int | None, typer.Argument(metavar="REBUILD", min=1, help="Which one; default the last.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -184,7 +186,9 @@ def listed(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("rebuild", "projection", "rule", "state", "events", "took", "started", "failure", box=None)
+    table = Table(box=None)
+    for name in ("rebuild", "projection", "rule", "state", "events", "took", "started", "failure"):
+        table.add_column(name, no_wrap=name != "started")
     for row in rows(found):
         table.add_row(*row)
     Console().print(table, crop=False)

@@ -122,7 +122,7 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
             one["state"],
             f"{one['events']:,}",
             f"{one['seconds']:.0f} s",
-            str(one["started_at"])[:19],
+            f"{one['started_at'][:10]} {one['started_at'][11:19]}Z",
             (one["failure"] or {}).get("code") or "",
         )
         for one in found

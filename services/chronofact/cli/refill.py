@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from chronofact.reconciler.refill import Lacking, Refilled
     from chronofact.reconciler.refill_ports import Progress
 
-EPILOG: Final = """Examples: `chronofact topics refill --from p1 --dry-run` tells what there is and what is lost;
-`chronofact topics refill --from p1` makes the configured topic anew; `--to NAME` makes another one. Killed or cut off, say it
-again: it goes on from what is there. Ends with 0 when the topic is full and sealed, 1 when something speaks against it, 2
-for usage, 3 when Kafka or Postgres can't be reached. Then: `chronofact rebuild start`; docs/operations/lost-broker-disk.md."""
+EPILOG: Final = (
+    "Examples: `chronofact topics refill --from p1 --dry-run` tells what there is and what is lost; "
+    "`chronofact topics refill --from p1` makes the configured topic anew; `--to NAME` makes another one. Killed or cut off, say it "
+    "again: it goes on from what is there. Ends with 0 when the topic is full and sealed, 1 when something speaks against it, 2 "
+    "for usage, 3 when Kafka or Postgres can't be reached. Then: `chronofact rebuild start`; docs/operations/lost-broker-disk.md."
+)
 
 
 def refill(

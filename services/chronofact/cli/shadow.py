@@ -164,9 +164,9 @@ def _report(
         store = ShadowStore(database(data)[0])
         listed = store.newest(projection)
         if not listed:
-            what = "no projection" if projection is None else projection
+            what = "no projection has been" if projection is None else f"{projection} was never"
             name = projection or "NEW"
-            raise Failure(f"{what} has been compared", remedy=f"open a window: chronofact shadow start {name}")
+            raise Failure(f"{what} compared", remedy=f"open a window: chronofact shadow start {name}")
         if is_now:
             _compare(store, listed[0])
         found = store.report(listed[0], tenant_id=tenant_id, sort=sort, samples=samples)

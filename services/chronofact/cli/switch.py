@@ -24,7 +24,7 @@ LISTED_MAX: Final = 1_000
 SHOWN_MAX: Final = 20
 
 Tenants = Annotated[
-    list[str] | None, typer.Argument(metavar="[TENANT]…", help="Tenants, each a UUID or any other string.")
+    list[str] | None, typer.Argument(metavar="TENANT…", help="Tenants, each a UUID or any other string.")
 ]
 By = Annotated[str | None, typer.Option("--by", help="Who does it; default the login name. It is kept.")]
 
@@ -161,8 +161,10 @@ def _tell(routed: Routed, *, json: bool) -> None:
     if len(routed.moves) > SHOWN_MAX:
         print(f"and {counted(len(routed.moves) - SHOWN_MAX, 'more')}")
     for projection, tenants in routed.elsewhere.items():
-        have = "has a line of its own" if tenants == 1 else "have lines of their own"
-        print(f"{counted(tenants, 'tenant')} {have} to {projection} and stay there; name them to move them")
+        if tenants == 1:
+            print(f"1 tenant has a line of its own to {projection} and stays there; name it to move it")
+        else:
+            print(f"{tenants:,} tenants have lines of their own to {projection} and stay there; name them to move them")
     _tell_lines(routed.unchanged, "there already")
     _tell_lines(routed.stay, "nothing to take back, stays")
     if routed.moves:
@@ -186,11 +188,22 @@ def _show_table(found: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
 
     from chronofact.cli.shown import shown
 
-    table = Table(*names, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name in {"projection", "rule", "state", "kind", "forced"})
     for one in found:
-        cells = {**one, "tenant": one["tenant"] or "all others"}
-        table.add_row(*("" if cells[name] is None else shown(str(cells[name])) for name in names))
+        table.add_row(*(shown(_cell(name, one[name])) for name in names))
     Console().print(table, crop=False)
+
+
+def _cell(name: str, value: Any) -> str:
+    if name in {"at", "changed_at"} and value is not None:
+        return f"{value[:10]} {value[11:19]}Z"
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if value is None:
+        return "all others" if name == "tenant" else ""
+    return str(value)
 
 
 def _login() -> str:

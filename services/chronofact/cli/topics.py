@@ -7,7 +7,7 @@ import typer
 from chronofact.cli import moving, refill, services
 
 PANEL = "Services"
-HELP = "Create the Kafka topics that are missing and check all of them; or bring one to its messages."
+HELP = "Create the Kafka topics that are missing and check all of them; or copy, seal or refill the facts topic."
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +21,6 @@ def register(app: typer.Typer) -> None:
 
 
 def _topics(context: typer.Context) -> None:
-    """Create the Kafka topics that are missing and check all of them; or bring one to its messages."""
+    """Create the Kafka topics that are missing and check all of them; or copy, seal or refill the facts topic."""
     if context.invoked_subcommand is None:
         services.topics()

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 PANEL: Final = "Operations"
 SHOWN: Final = 20
-_EPILOG: Final = """Examples: `chronofact verify p1 p2` after a rebuild; `chronofact verify p1 p2 --aspects said` where p2
-is folded by another rule. Ends with 0 when all is identical, 1 when something differs or it came to nothing, 2 for usage,
-3 when Postgres can't be reached. The last verifications are in chronofact.verification and verification_difference."""
+_EPILOG: Final = (
+    "Examples: `chronofact verify p1 p2` after a rebuild; `chronofact verify p1 p2 --aspects said` where p2 "
+    "is folded by another rule. Ends with 0 when all is identical, 1 when something differs or it came to nothing, 2 for usage, "
+    "3 when Postgres can't be reached. The last verifications are in chronofact.verification and verification_difference."
+)
 
 
 def register(app: typer.Typer) -> None:
