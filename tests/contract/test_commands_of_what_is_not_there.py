@@ -16,6 +16,7 @@ from chronofact.cli.outcome import ExitCode, Failure
         ("verify p1 p9", "there are no two projections p1 and p9"),
         ("shadow start p9", "there is no projection p9"),
         ("shadow stop p9", "no window of p9 is open"),
+        ("shadow report --projection p9", "p9 was never compared"),
         ("shadow report", "no projection has been compared"),
         ("retire p9", "there is no projection p9"),
         ("switch acme --to p9", "p9 can't be read"),
@@ -27,3 +28,12 @@ def test_it_is_named(database: str, words: str, told: str) -> None:
     assert isinstance(ran.exception, Failure), ran.exception
     assert told in ran.exception.message
     assert ran.exception.code is ExitCode.FAILED
+
+
+@pytest.mark.parametrize(
+    "words", [["switch", "", "--to", "p1"], ["rollback", "acme", ""], ["switch", "a" * 257, "--to", "p1"]]
+)
+def test_a_tenant_without_a_name_is_none(words: list[str]) -> None:
+    ran = CliRunner().invoke(app, words, env={"CHRONOFACT_POSTGRES": "host=127.0.0.1 port=1", "CHRONOFACT_AUTH": "off"})
+    assert isinstance(ran.exception, Failure), ran.exception
+    assert ran.exception.code is ExitCode.USAGE

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 PANEL: Final = "Operations"
 LISTED_MAX: Final = 1_000
 SHOWN_MAX: Final = 20
+TENANT_CHARS_MAX: Final = 256
+_EPILOG: Final = (
+    "Ends with 0 when done, 1 when it was refused and nothing was changed, 2 for usage, 3 when Postgres can't be reached. "
+    "Step by step: docs/operations/switch.md."
+)
 
 Tenants = Annotated[
     list[str] | None, typer.Argument(metavar="TENANT…", help="Tenants, each a UUID or any other string.")
@@ -32,7 +37,7 @@ By = Annotated[str | None, typer.Option("--by", help="Who does it; default the l
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
     for name, command in (("switch", switch), ("rollback", rollback), ("routes", routes)):
-        app.command(name, rich_help_panel=PANEL)(command)
+        app.command(name, rich_help_panel=PANEL, epilog=_EPILOG)(command)
 
 
 def switch(
@@ -124,6 +129,8 @@ def _change(data: Path | None, tenants: Sequence[str] | None, everyone: bool, sa
 
     if bool(tenants) == everyone:
         raise Failure("say which: TENANT…, or --all", code=ExitCode.USAGE, remedy="chronofact routes shows the lines")
+    if not all(0 < len(one) <= TENANT_CHARS_MAX for one in tenants or ()):
+        raise Failure(f"a tenant has 1 to {TENANT_CHARS_MAX} characters", code=ExitCode.USAGE)
     tenant_ids = list(dict.fromkeys(map(tenant_id_of, tenants or ())))
     wanted = replace(said, tenant_ids=tenant_ids, everyone=everyone)
     with outside_told():
