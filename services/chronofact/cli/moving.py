@@ -64,7 +64,7 @@ def copy(
 def seal(to: To, data: DataFolder = None, *, json: Json = False) -> None:
     """Close the configured facts topic for good, copy what is left of it, and open the new one to writers.
 
-    From then on the old topic takes no message, from whomever; a writer that still has it says `topic_closed` and acknowledges nothing. Takes about a second; start the writers on the new topic then. Killed on the way, say it again.
+    From then on the old topic takes no message, from whomever; a writer that still has it says `topic_closed` and acknowledges nothing. Takes some two seconds; start the writers on the new topic then. Killed on the way, say it again.
     """
     from chronofact.kafka.topic_copy import TopicCopy
 

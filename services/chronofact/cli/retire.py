@@ -11,11 +11,15 @@ from chronofact.cli.options import DataFolder, Json, database, outside_told, rea
 from chronofact.cli.outcome import ExitCode, Failure
 
 PANEL: Final = "Operations"
+_EPILOG: Final = (
+    "Ends with 0 when done, 1 when it was refused and nothing was changed, 2 for usage, 3 when Postgres can't be reached. "
+    "docs/operations/feeding.md tells what each refusal means."
+)
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this module."""
-    app.command("retire", rich_help_panel=PANEL)(retire)
+    app.command("retire", rich_help_panel=PANEL, epilog=_EPILOG)(retire)
 
 
 def retire(
