@@ -151,8 +151,7 @@ def test_a_tenant_without_a_line_goes_back_with_all_others(database: str) -> Non
 def test_whoever_is_there_already_stays_and_nothing_is_kept_of_it(database: str) -> None:
     routed = switch(database, "p1", OTHER)
     assert ([one.tenant_id for one in routed.unchanged], routed.moves, routed.projection) == ([OTHER], [], "p1")
-    assert kept(database) == []
-    assert routes(database) == {None: "p1"}
+    assert (kept(database), routes(database)) == ([], {None: "p1"})
 
 
 @pytest.mark.usefixtures("p2")
@@ -333,6 +332,7 @@ def test_what_was_live_needs_no_comparison_to_be_gone_back_to(database: str) -> 
     switch(database, "p2", OTHER, force="a test")
     assert switch(database, "p1", OTHER).overridden == []
     assert switch(database, "p2", OTHER).overridden == []
+    assert refused(database, "p2", THIRD) == refused(database, "p2") == ["route_shadow_absent"]  # forced for one alone
 
 
 @pytest.mark.usefixtures("p2")

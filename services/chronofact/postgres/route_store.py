@@ -54,6 +54,11 @@ class RouteChanging:
         found: list[Beside] = self._typed("standing", Beside, named)
         return found[0]
 
+    def went_there(self, to_projection: str, tenant_ids: Sequence[UUID | None]) -> bool:
+        """Whether these tenants may go there as to what was read before: no doubt was forced aside for others alone."""
+        named = {"to_projection": to_projection, "tenant_ids": list(tenant_ids)}
+        return bool(self._all("went_there", named)[0][0])
+
     def change(self, wanted: RouteWanted, moves: Sequence[Move], overridden: Sequence[str]) -> None:
         """Writes lines and what is kept of each; projections become live, or know that they were left."""
         named: dict[str, Any] = {

@@ -95,7 +95,9 @@ class Router:
             beside = change.beside(target, source)
             yield from _unfit_to_read(new, beside, source, self._lag_events_max, wanted.kind)
             if wanted.kind is Kind.SWITCH:
-                yield from _unproven(new, beside, source, known)
+                who = [one.tenant_id for one in moves if one[1:3] == (source, target)]
+                was_read = new.was_live and change.went_there(target, who)
+                yield from _unproven(new, beside, known.get(source), known, was_read=was_read)
 
 
 def _moves(
@@ -167,20 +169,18 @@ _HELP: Final = {
 }
 
 
-def _unproven(new: Known, beside: Beside, source: str, known: Mapping[str, Known]) -> Iterator[Refusal]:
+def _unproven(
+    new: Known, beside: Beside, old: Known | None, known: Mapping[str, Known], *, was_read: bool
+) -> Iterator[Refusal]:
     """Whether it was shown to be right: what was rebuilt is verified, and another rule is looked at in shadow first."""
     if beside.verification_id is not None and not beside.identical:
         told = f"the last verification of {new.name}, number {beside.verification_id}, found it to differ from {beside.beside}"
         yield Refusal("route_verification_failed", f"{told}; see `chronofact verify {beside.beside} {new.name}`")
-    elif beside.is_unverified and not new.was_live:
-        other = beside.compared_with or source
+    elif beside.is_unverified and not was_read:
+        other = beside.compared_with or (old.name if old is not None else "p1")
         told = f"{new.name} was rebuilt, and never verified"
         yield Refusal("route_unverified", f"{told}; run `chronofact verify {other} {new.name}`")
-    yield from _unlooked_at(new, beside, known.get(source), known)
-
-
-def _unlooked_at(new: Known, beside: Beside, old: Known | None, known: Mapping[str, Known]) -> Iterator[Refusal]:
-    if old is not None and old.rule != new.rule and not new.was_live and not _is_of_two_rules(new, beside, known):
+    if old is not None and old.rule != new.rule and not was_read and not _is_of_two_rules(new, beside, known):
         told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
         begin = f"`chronofact shadow start {new.name} --against {old.name}` begins with it"
         yield Refusal("route_shadow_absent", f"{told}; {begin}")
