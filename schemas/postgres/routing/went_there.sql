@@ -5,7 +5,8 @@ select
         select
             not (
                 c.overridden
-                && '{route_unverified,route_verification_failed,route_shadow_absent,route_shadow_open,route_shadow_unknown}'
+                && '{route_unverified, route_verification_failed}'
+                or c.overridden && '{route_shadow_absent, route_shadow_open, route_shadow_unknown}'
             )
         from chronofact.route_change as c
         where c.to_projection = %(to_projection)s and c.kind = 'switch'
