@@ -328,6 +328,16 @@ def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, service:
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "said", ["copy --to", "seal --to", "reopen --to", "refill --from p1 --to", "refill --from p1 --then"]
+)
+@pytest.mark.parametrize("name", ["bad name!", "..", "", "t" * 250])
+def test_what_kafka_takes_for_no_topic_is_usage(chronofact: Command, said: str, name: str) -> None:
+    assert chronofact("topics", *said.split(), name) == 2
+    assert "is no topic's name" in " ".join(chronofact.err.replace("│", " ").split())
+    assert f"--{said.rpartition('--')[2]}" in chronofact.err
+
+
 def test_an_import_with_nobody_there_says_so_at_once(chronofact: Command, tmp_path: Path) -> None:
     file = tmp_path / "facts.ndjson"
     file.write_text("{}")

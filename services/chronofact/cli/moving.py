@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from chronofact.cli.counted import counted
-from chronofact.cli.options import DataFolder, Json, kafka_address, outside_told, read_settings
+from chronofact.cli.options import DataFolder, Json, kafka_address, outside_told, read_settings, topic_name
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from chronofact.kafka.topic_copy import Progress, Tally
 
 EPILOG: Final = "The whole way, step by step: docs/operations/more-partitions.md"
-To = Annotated[str, typer.Option("--to", metavar="TOPIC", help="The new topic, like memory.facts.v2.")]
+To = Annotated[
+    str, typer.Option("--to", metavar="TOPIC", callback=topic_name, help="The new topic, like memory.facts.v2.")
+]
 
 
 def copy(

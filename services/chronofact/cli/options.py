@@ -57,6 +57,14 @@ HERE = Path(".chronofact")
 _LISTENERS = tuple(f"CHRONOFACT_{name}_{part}" for name in ("WRITER", "READER") for part in ("HOST", "PORT"))
 _ELSEWHERE = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", *_LISTENERS)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}", re.ASCII)
+
+
+def topic_name(value: str | None) -> str | None:
+    """The name of a topic as it was given, or a refusal of what Kafka takes for none."""
+    if value is not None and not _TOPIC.fullmatch(value):
+        raise typer.BadParameter(f"{value!a} is no topic's name: 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from chronofact.cli.counted import counted
-from chronofact.cli.options import DataFolder, Json, database, kafka_address, outside_told, read_settings
+from chronofact.cli.options import DataFolder, Json, database, kafka_address, outside_told, read_settings, topic_name
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ def refill(
         str, typer.Option("--from", metavar="NAME", help="The projection that holds most of the lost topic, like p1.")
     ],
     to: Annotated[
-        str | None, typer.Option("--to", metavar="TOPIC", help="The topic to fill; default the configured one.")
+        str | None,
+        typer.Option(
+            "--to", metavar="TOPIC", callback=topic_name, help="The topic to fill; default the configured one."
+        ),
     ] = None,
     after: Annotated[
         list[str] | None,
@@ -46,7 +49,10 @@ def refill(
     then: Annotated[
         str | None,
         typer.Option(
-            "--then", metavar="TOPIC", help="A topic that writers began since: it is closed, its messages follow."
+            "--then",
+            metavar="TOPIC",
+            callback=topic_name,
+            help="A topic that writers began since: it is closed, its messages follow.",
         ),
     ] = None,
     data: DataFolder = None,
