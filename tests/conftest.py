@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -57,12 +58,13 @@ def tier_of(item: pytest.Item) -> str:
     return item.path.relative_to(TESTS).parts[0]
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """A test's time limit is its tier's unless it says its own; long files come first, lest one is left for last."""
-    items.sort(key=lambda item: tier_of(item) != "integration")
     for item in items:
         tier = tier_of(item)
         item.add_marker(getattr(pytest.mark, tier))
         if item.get_closest_marker("soak") is None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(TIMEOUT_S[tier]))
+    yield  # others choose by these marks, and shuffle
+    items.sort(key=lambda item: tier_of(item) != "integration")
