@@ -33,5 +33,5 @@ def beside(old: str | None) -> Beside:
     ],
 )
 def test_a_window_is_of_two_rules(compared_with: str | None, codes: list[str]) -> None:
-    assert [one.code for one in _unlooked_at(NEW, beside(compared_with), OLD, KNOWN)] == codes
-    assert [*_unlooked_at(THIRD, beside(compared_with), NEW, KNOWN)] == []
+    assert [one.code for one in _unlooked_at(NEW, beside(compared_with), OLD, KNOWN, was_read=False)] == codes
+    assert [*_unlooked_at(THIRD, beside(compared_with), NEW, KNOWN, was_read=False)] == []

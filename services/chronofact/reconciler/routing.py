@@ -180,6 +180,12 @@ def _unproven(
         other = beside.compared_with or (old.name if old is not None else "p1")
         told = f"{new.name} was rebuilt, and never verified"
         yield Refusal("route_unverified", f"{told}; run `chronofact verify {other} {new.name}`")
+    yield from _unlooked_at(new, beside, old, known, was_read=was_read)
+
+
+def _unlooked_at(
+    new: Known, beside: Beside, old: Known | None, known: Mapping[str, Known], *, was_read: bool
+) -> Iterator[Refusal]:
     if old is not None and old.rule != new.rule and not was_read and not _is_of_two_rules(new, beside, known):
         told = f"{new.name} is of rule {new.rule}, {old.name} of rule {old.rule}, and they were never compared"
         begin = f"`chronofact shadow start {new.name} --against {old.name}` begins with it"
