@@ -124,7 +124,8 @@ def test_evidence_and_subject_narrow_it(stack: Stack) -> None:
 
     ada, bob = Fact("ada"), Fact("bob")
     stack.tell(ada.asserts("npm", JUNE, source="chat"), bob.asserts("npm", JUNE, source="chat"))
-    assert stack.run("--source", "chat", "--source-hash", "00" * 32, "--dry-run")["versions"] == 0
+    none = stack.run("--source", "chat", "--source-hash", "00" * 32, "--dry-run")
+    assert (none["versions"], none["dry_run"]) == (0, True)
     assert stack.run("--source", "chat", "--source-hash", digest(b"chat").hex(), "--dry-run")["versions"] == 2
     assert stack.revoke("chat", "--subject", "ada")["facts"] == 1
     assert (stack.answer(ada)[0], stack.answer(bob)) == ("unknown", ("value", "npm"))

@@ -27,17 +27,26 @@ EPILOG: Final = (
     "for usage, 3 when Kafka or Postgres can't be reached. Then: `chronofact rebuild start`; docs/operations/lost-broker-disk.md."
 )
 
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TOPIC", callback=topic_name, help="The topic to fill; default the configured one."),
+]
+Then = Annotated[
+    str | None,
+    typer.Option(
+        "--then",
+        metavar="TOPIC",
+        callback=topic_name,
+        help="A topic that writers began since: it is closed, its messages follow.",
+    ),
+]
+
 
 def refill(
     projection: Annotated[
         str, typer.Option("--from", metavar="NAME", help="The projection that holds most of the lost topic, like p1.")
     ],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to", metavar="TOPIC", callback=topic_name, help="The topic to fill; default the configured one."
-        ),
-    ] = None,
+    to: To = None,
     after: Annotated[
         list[str] | None,
         typer.Option(
@@ -46,15 +55,7 @@ def refill(
             help="A position that a producer was given: was all before it applied? Repeat it.",
         ),
     ] = None,
-    then: Annotated[
-        str | None,
-        typer.Option(
-            "--then",
-            metavar="TOPIC",
-            callback=topic_name,
-            help="A topic that writers began since: it is closed, its messages follow.",
-        ),
-    ] = None,
+    then: Then = None,
     data: DataFolder = None,
     *,
     accept_loss: Annotated[

@@ -69,13 +69,14 @@ def revoke(
     with outside_told(), SourceStore(database(data)[0], wanted.tenant_id) as store:
         revoking = Revoking(store, wanted, reason, quiet=json)
         revoking.await_log(data)
+        revoking.outcome.is_dry_run = dry_run
         found = revoking.count()
         _tell_found(revoking, json=json)
         if found.versions and not dry_run and not yes:
             _confirm(found.versions, found.facts, json=json)
         if found.versions:
             with failures_told(), target.patient_client() as client:
-                revoking.send(client, is_dry_run=dry_run)
+                revoking.send(client)
         if wait and not dry_run:
             revoking.await_applied()
         _tell(revoking.outcome, json=json)

@@ -116,9 +116,8 @@ class Revoking:
         self.outcome.held, self.outcome.already = self.found.facts_held, self.found.revoked
         return self.found
 
-    def send(self, client: Client, *, is_dry_run: bool) -> None:
+    def send(self, client: Client) -> None:
         """Every revocation, tried before it is sent: none may be of another fact than the version's."""
-        self.outcome.is_dry_run = is_dry_run
         began = time.monotonic()
         with _progress("revoking", self.found.versions, quiet=self._quiet) as progress:
             for partition in self._store.leaves():

@@ -112,6 +112,8 @@ def _during(one: Mapping[str, Any]) -> str:
         return "same answers at all times, not the same behind them"
     start, stop = one["valid_during"]
     more = f", {one['stretches']} stretches" if one.get("stretches", 1) > 1 else ""
+    if start is None and stop is None:
+        return f"always{more}"
     return f"from {start or '…'} to {stop or '…'}{more}"
 
 
