@@ -13,6 +13,7 @@ from chronofact.cli.outcome import ExitCode, Failure
     ("words", "told"),
     [
         ("check run --projection p9 --no-log", "there is no projection p9"),
+        ("parked list --projection p9", "there is no projection p9"),
         ("verify p1 p9", "there are no two projections p1 and p9"),
         ("shadow start p9", "there is no projection p9"),
         ("shadow stop p9", "no window of p9 is open"),

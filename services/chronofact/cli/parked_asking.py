@@ -108,9 +108,12 @@ def await_found(look: Callable[[], Any], wait_s: float, otherwise: str) -> Any:
 def opened(data: Path | None, projection: str | None) -> Iterator[ParkingStore]:
     """The store of parked messages."""
     from chronofact.postgres.parking_store import ParkingStore
+    from chronofact.postgres.standing import Standing
 
     with outside_told():
         conninfo, asked = served(data)
+        if projection is not None and projection not in (names := [one[0] for one in Standing(conninfo).projections()]):
+            raise Failure(f"there is no projection {projection}", remedy=f"there are {', '.join(names) or 'none'}")
         with ParkingStore(conninfo, projection or asked) as store:
             yield store
 

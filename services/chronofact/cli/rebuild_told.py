@@ -100,7 +100,8 @@ def phases_told(found: Mapping[str, Any]) -> str:
 def next_steps(found: Mapping[str, Any]) -> list[str]:
     """What to do with one that is ready."""
     name = found["projection"]
-    return [f"chronofact routes shows who reads what; chronofact switch --all --to {name} has all read {name}"]
+    shadow = f"with another rule that is an open window: chronofact shadow report --projection {name}"
+    return [f"chronofact switch --all --to {name} has all read {name}, or names what speaks against it; {shadow}"]
 
 
 def _end(found: Mapping[str, Any]) -> list[str]:

@@ -228,7 +228,11 @@ def waiting(found: RebuildTold) -> str | None:
         return "its removal" if rebuild.cancel_asked_at is not None and rebuild.state.value == "failed" else None
     if rebuild.cancel_asked_at is not None:
         return "its removal"
-    return "its turn; one rebuild is at work at a time" if rebuild.heartbeat_at is None else rebuild.waiting
+    return (
+        "its turn; it comes at once, or when the one before is over"
+        if rebuild.heartbeat_at is None
+        else rebuild.waiting
+    )
 
 
 def _seconds(found: RebuildTold) -> float:

@@ -94,8 +94,8 @@ class RebuildSteps:
         if not found.identical:
             raise Unfit(
                 "rebuild_differs",
-                f"verification {found.verification_id} found {found.differences:,} differences between"
-                f" {against.projection} and {rebuild.projection}",
+                f"verification {found.verification_id} found that {against.projection} and {rebuild.projection} differ;"
+                f" differences: {found.differences:,}",
                 remedy=f"chronofact check run --projection {against.projection} and --projection {rebuild.projection}"
                 f" tell which one is wrong; then chronofact rebuild cancel {rebuild.rebuild_id}, and where it is"
                 f" {against.projection}: chronofact rebuild start --compare-with none (docs/operations/divergence.md)",
@@ -116,7 +116,7 @@ class RebuildSteps:
         if outcome.tally.divergences:
             raise Unfit(
                 "rebuild_diverges",
-                f"the independent check found {outcome.tally.divergences:,} divergences in {rebuild.projection}",
+                f"the independent check found that {rebuild.projection} diverges: {outcome.tally.divergences:,} times",
                 remedy=f"chronofact check show {outcome.run_id} names them; then chronofact rebuild cancel {rebuild.rebuild_id}",
             )
 

@@ -252,5 +252,6 @@ def _against(hold: Hold) -> Comparable | None:
 
 def _waiting(hold: Hold, against: Comparable | None, behind: int, *, is_fed: bool) -> str:
     if not is_fed:
-        return f"no projector feeds {hold.rebuild.projection}; start one (`chronofact projector`), or see in its log why not"
+        name = hold.rebuild.projection
+        return f"no projector feeds {name} yet; one that runs begins within seconds, else start `chronofact projector`"
     return f"{behind:,} messages behind {against.projection if against else 'the end of the log'}"
