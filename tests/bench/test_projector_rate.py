@@ -154,7 +154,7 @@ def watch_checkpoints(
             for partition, next_offset in found:
                 if not seen[partition] or seen[partition][-1][0] < next_offset:
                     seen[partition].append((next_offset, now))
-            time.sleep(0.002)
+            time.sleep(0.002 if stop is None else 0.01)
     return seen
 
 

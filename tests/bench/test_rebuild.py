@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -40,14 +41,19 @@ class Watched:
         self._reconciler = psutil.Process(reconciler)
         self._stack = stack
         self._memory: dict[int, PeakMemory] = {}
+        self.states: list[tuple[float, str]] = []
+        """Each state of the last rebuild, and when it was first seen."""
 
     def rebuilt(self, timeout_s: float = 3_600.0) -> dict[str, Any]:
         """Begun, and ready."""
         started = httpx.post(self._address, json={"workers": 2})
         assert started.status_code == 202, started.text
         deadline = time.monotonic() + timeout_s
+        self.states = []
         while (found := httpx.get(f"{self._address}/{started.json()['id']}").json())["state"] not in OVER:
             assert time.monotonic() < deadline, found
+            if not self.states or self.states[-1][1] != found["state"]:
+                self.states.append((time.monotonic(), found["state"]))
             self._look()
             time.sleep(LOOK_S)
         assert found["state"] == "ready", found
@@ -160,14 +166,16 @@ def beside_live(world: Rebuilding, watched: Watched) -> None:
             "select partition, next_offset from chronofact.checkpoint where projection = 'p1'"
         ).fetchall()
     ends: dict[int, int] = dict(found_ends)
-    delays = [
-        1_000 * (visible_at(visible[place[0]], place[1]) - at)
-        for place, at in produced.items()
-        if at < began + seconds and place[1] < ends[place[0]]
-    ]
+    by_state: dict[str, list[float]] = {}
+    for place, at in produced.items():
+        if began <= at < began + seconds and place[1] < ends[place[0]]:
+            state = watched.states[max(0, bisect_right(watched.states, (at,)) - 1)][1]
+            by_state.setdefault(state, []).append(1_000 * (visible_at(visible[place[0]], place[1]) - at))
+    delays = [delay for some in by_state.values() for delay in some]
     assert len(delays) > 0.9 * LIVE_RATE * seconds
     shares = ", ".join(f"{phase.removesuffix('_s')} {took:.0f} s" for phase, took in phases_of(found).items())
     p99 = percentile(delays, 0.99)
-    told_of = f"p50 {percentile(delays, 0.5):.0f} ms, max {max(delays):.0f} ms; {shares}"
+    each = ", ".join(f"{state} {percentile(some, 0.99):.0f}" for state, some in by_state.items())
+    told_of = f"p50 {percentile(delays, 0.5):.0f} ms, max {max(delays):.0f} ms; p99 by state: {each}; {shares}"
     name = f"produce-to-visible at {LIVE_RATE}/s during a rebuild, p99"
     record(Figure(name, p99, "ms", "at most", LIVE_P99_MS, told_of))

@@ -61,6 +61,9 @@ class Rebuilding:
         """Until it is in one of them, however short: as the database has it; then as the command tells it."""
         deadline = time.monotonic() + WAIT_S
         with psycopg.connect(self.database, autocommit=True) as connection:
+            while connection.execute("select to_regclass('chronofact.rebuild')").fetchone() == (None,):
+                assert time.monotonic() < deadline, "its table was never made"
+                time.sleep(0.01)
             asked = "select state from chronofact.rebuild where rebuild_id = %s"
             while (found := connection.execute(asked, (rebuild,)).fetchone() or ("",))[0] not in states:
                 assert time.monotonic() < deadline, found
