@@ -97,7 +97,7 @@ class Router:
             if wanted.kind is Kind.SWITCH:
                 who = [one.tenant_id for one in moves if one[1:3] == (source, target)]
                 was_read = new.was_live and change.went_there(target, who)
-                yield from _unproven(new, beside, known.get(source), known, was_read=was_read)
+                yield from _unproven(new, beside, source, known, was_read=was_read)
 
 
 def _moves(
@@ -170,17 +170,17 @@ _HELP: Final = {
 
 
 def _unproven(
-    new: Known, beside: Beside, old: Known | None, known: Mapping[str, Known], *, was_read: bool
+    new: Known, beside: Beside, source: str, known: Mapping[str, Known], *, was_read: bool
 ) -> Iterator[Refusal]:
     """Whether it was shown to be right: what was rebuilt is verified, and another rule is looked at in shadow first."""
     if beside.verification_id is not None and not beside.identical:
         told = f"the last verification of {new.name}, number {beside.verification_id}, found it to differ from {beside.beside}"
         yield Refusal("route_verification_failed", f"{told}; see `chronofact verify {beside.beside} {new.name}`")
     elif beside.is_unverified and not was_read:
-        other = beside.compared_with or (old.name if old is not None else "p1")
+        other = beside.compared_with or source
         told = f"{new.name} was rebuilt, and never verified"
         yield Refusal("route_unverified", f"{told}; run `chronofact verify {other} {new.name}`")
-    yield from _unlooked_at(new, beside, old, known, was_read=was_read)
+    yield from _unlooked_at(new, beside, known.get(source), known, was_read=was_read)
 
 
 def _unlooked_at(
