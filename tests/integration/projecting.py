@@ -15,13 +15,14 @@ from typing import Any, Protocol, Self
 import httpx
 import orjson
 import psycopg
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient
 
 from chronofact.embedded.compiled import with_build
 
 STOP_S = 20
 WAIT_S = 60
+LOGGED_SHOWN = 40
 
 
 class Sayable(Protocol):
@@ -61,6 +62,8 @@ class ServiceProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            print(*self.logged[-LOGGED_SHOWN:], sep="\n")
         self.kill()
 
     def _read(self) -> None:
@@ -122,14 +125,21 @@ class ProjectorProcess(ServiceProcess):
 
 
 def append(kafka: str, topic: str, messages: Iterable[Sayable]) -> int:
-    """Puts messages into the topic, in order; how many."""
+    """Puts messages into the topic, in order; how many. Fails where the broker did not take one."""
     producer = Producer({"bootstrap.servers": kafka, "linger.ms": 5, "enable.idempotence": True, "log_level": 2})
+    refused: list[KafkaError] = []
+
+    def delivered(error: KafkaError | None, _message: Message) -> None:
+        if error is not None:
+            refused.append(error)
+
     count = 0
     for count, one in enumerate(messages, start=1):
-        producer.produce(topic, one.value, one.key, one.partition)
+        producer.produce(topic, one.value, one.key, one.partition, on_delivery=delivered)
         if count % 5_000 == 0:
             producer.flush(WAIT_S)
     assert producer.flush(WAIT_S) == 0
+    assert not refused, f"{len(refused)} of {count}: {refused[0]}"
     return count
 
 

@@ -213,7 +213,7 @@ def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_na
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             stack = Stack(stack_folder / "data", is_durable=False)
-            stack.start(postgres=False)
+            assert stack.start(postgres=False).kafka == addresses.kafka
             append(addresses.kafka, topic_name, messages[300:])
             await_offsets(database, 600)
             projector.await_readyz()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -184,6 +185,13 @@ class TestPorts:
             port = taken.getsockname()[1]
             assert not is_free(port)
             assert choose_ports(["a"], {"a": port})["a"] != port
+
+    def test_processes_of_one_seed_choose_different_ports(self) -> None:
+        chosen = []
+        for _ in range(2):
+            random.seed(7)
+            chosen.append(choose_ports(["kafka", "controller", "postgres"], {}))
+        assert chosen[0] != chosen[1]
 
     def test_counts_up_from_a_base(self) -> None:
         base = choose_ports(["a"], {})["a"]

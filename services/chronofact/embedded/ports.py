@@ -12,6 +12,8 @@ LOOPBACK = "127.0.0.1"
 # Below the range that outgoing connections take their ports from, so that none steals one of ours.
 RANGE = range(20_000, 30_000)
 TRIES_MAX = 200
+# Of the machine, not of the seeded generator: two processes with one seed would ask for the same ports at once.
+CHANCE = random.SystemRandom()
 
 
 def is_free(port: int) -> bool:
@@ -49,7 +51,7 @@ def _from_base(names: Sequence[str], base: int) -> dict[str, int]:
 
 def _any_free(avoided: set[int]) -> int:
     for _ in range(TRIES_MAX):
-        port = random.choice(RANGE)  # noqa: S311
+        port = CHANCE.choice(RANGE)
         if port not in avoided and is_free(port):
             return port
     raise EmbeddedError(f"no free port between {RANGE.start} and {RANGE.stop}")
