@@ -11,17 +11,8 @@ from chronofact.contracts.checking import CheckWanted, Divergence, Run
 from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant, instant_of
-from chronofact.reconciler.requests import (
-    LIMIT_MAX,
-    NUMBER_MAX,
-    PAGE,
-    Operating,
-    body_of,
-    in_path,
-    number_of,
-    numbered,
-    only,
-)
+from chronofact.reconciler.paging import PAGE, newest_first, oldest_first
+from chronofact.reconciler.requests import Operating, body_of, in_path, numbered, only
 from chronofact.reconciler.service import Reconciler, new_seed
 from chronofact.runtime.http import json_response
 from chronofact.runtime.openapi import ANY, COUNT, INSTANT, TEXT, many, nullable, shape
@@ -68,22 +59,17 @@ class Routes:
 
     async def listed(self, request: Request) -> Response:
         """``GET /v1/checks``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        before = number_of(request, "cursor", NUMBER_MAX, 1, NUMBER_MAX)
-        runs = await self._reconciler.runs(before=before, limit=limit)
-        cursor = str(runs[-1].run_id) if len(runs) == limit else None
-        return json_response({"checks": [told(run) for run in runs], "cursor": cursor})
+        page = newest_first(request)
+        runs = await self._reconciler.runs(before=page.cursor, limit=page.limit)
+        return json_response(page.of("checks", runs, told=told, cursor=lambda run: run.run_id))
 
     async def one(self, request: Request) -> Response:
         """``GET /v1/checks/{id}``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        after = number_of(request, "cursor", 0, 0, NUMBER_MAX)
+        page = oldest_first(request)
         run = await self._reconciler.run(numbered(request, "run_id", "check"))
-        found = await self._reconciler.divergences(run.run_id, after=after, limit=limit)
-        cursor = str(found[-1][0]) if len(found) == limit else None
-        return json_response({**told(run), "found": [divergence(one) for _, one in found], "cursor": cursor})
+        found = await self._reconciler.divergences(run.run_id, after=page.cursor, limit=page.limit)
+        listed = page.of("found", found, told=lambda one: divergence(one[1]), cursor=lambda one: one[0])
+        return json_response({**told(run), **listed})
 
 
 def add_routes(app: FastAPI, operating: Operating, routes: Routes) -> None:

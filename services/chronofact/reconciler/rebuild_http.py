@@ -14,18 +14,9 @@ from chronofact.contracts.meant import hint
 from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildTold, RebuildWanted
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant, instant_of
+from chronofact.reconciler.paging import PAGE, newest_first
 from chronofact.reconciler.rebuild_ports import Rebuilds
-from chronofact.reconciler.requests import (
-    LIMIT_MAX,
-    NUMBER_MAX,
-    PAGE,
-    Operating,
-    body_of,
-    in_path,
-    number_of,
-    numbered,
-    only,
-)
+from chronofact.reconciler.requests import Operating, body_of, in_path, numbered, only
 from chronofact.runtime.http import json_response
 from chronofact.runtime.openapi import COUNT, INSTANT, TEXT, Schema, many, nullable, shape, words
 
@@ -101,12 +92,9 @@ class RebuildRoutes:
 
     async def listed(self, request: Request) -> Response:
         """``GET /v1/rebuilds``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        before = number_of(request, "cursor", NUMBER_MAX, 1, NUMBER_MAX)
-        found = await asyncio.to_thread(self._rebuilds.rebuilds, before=before, limit=limit)
-        cursor = str(found[-1].rebuild.rebuild_id) if len(found) == limit else None
-        return json_response({"rebuilds": [told(one) for one in found], "cursor": cursor})
+        page = newest_first(request)
+        found = await asyncio.to_thread(self._rebuilds.rebuilds, before=page.cursor, limit=page.limit)
+        return json_response(page.of("rebuilds", found, told=told, cursor=lambda one: one.rebuild.rebuild_id))
 
     async def one(self, request: Request) -> Response:
         """``GET /v1/rebuilds/{rebuild_id}``."""

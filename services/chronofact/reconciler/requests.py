@@ -18,24 +18,12 @@ from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.openapi import Schema, answers
 
 BODY_BYTES_MAX: Final = 4_096
-LIMIT_MAX: Final = 1_000
-NUMBER_MAX: Final = 2**62
-"""The largest number of a run, a rebuild or a line of a list."""
 REFUSALS: Final[Mapping[int | str, str]] = {
     400: "A parameter or the body is not as it must be.",
     401: "No credential that is known.",
     403: "The credential may not operate.",
     503: "Postgres is away; asking again is safe.",
 }
-PAGE: Final[list[dict[str, Any]]] = [
-    {
-        "name": "limit",
-        "in": "query",
-        "required": False,
-        "schema": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": 100},
-    },
-    {"name": "cursor", "in": "query", "required": False, "schema": {"type": "string"}},
-]
 
 Handler = Callable[[Request], Awaitable[Response]]
 

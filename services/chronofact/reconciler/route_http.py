@@ -15,7 +15,8 @@ from chronofact.contracts.routing import RouteRefused, RouteWanted
 from chronofact.domain.errors import Rejected
 from chronofact.domain.identity import is_uuid, tenant_id_of
 from chronofact.postgres.route_store import RouteStore
-from chronofact.reconciler.requests import LIMIT_MAX, NUMBER_MAX, PAGE, Operating, body_of, number_of, only
+from chronofact.reconciler.paging import PAGE, Page, limit_of, newest_first
+from chronofact.reconciler.requests import Operating, body_of, only
 from chronofact.reconciler.routes_told import change_body, refusal_body, route_body, routed_body
 from chronofact.reconciler.routing import Router
 from chronofact.runtime.http import error_body, json_response
@@ -103,23 +104,19 @@ class RouteRoutes:
 
     async def listed(self, request: Request) -> Response:
         """``GET /v1/routes``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
+        page = Page(limit_of(request))
         after = request.query_params.get("cursor")
         if after is not None and not is_uuid(after):
             raise Rejected("cursor_malformed", "not a cursor that this call gave", field="cursor")
-        found = await asyncio.to_thread(self._store.routes, after=None if after is None else UUID(after), limit=limit)
-        last = found[-1].tenant_id if len(found) == limit else None
-        return json_response({"routes": [route_body(one) for one in found], "cursor": last and str(last)})
+        tenant_id = None if after is None else UUID(after)
+        found = await asyncio.to_thread(self._store.routes, after=tenant_id, limit=page.limit)
+        return json_response(page.of("routes", found, told=route_body, cursor=lambda one: one.tenant_id))
 
     async def changes(self, request: Request) -> Response:
         """``GET /v1/routes/changes``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        before = number_of(request, "cursor", NUMBER_MAX, 1, NUMBER_MAX)
-        found = await asyncio.to_thread(self._store.changes, before=before, limit=limit)
-        cursor = str(found[-1].number) if len(found) == limit else None
-        return json_response({"changes": [change_body(one) for one in found], "cursor": cursor})
+        page = newest_first(request)
+        found = await asyncio.to_thread(self._store.changes, before=page.cursor, limit=page.limit)
+        return json_response(page.of("changes", found, told=change_body, cursor=lambda one: one.number))
 
 
 def add_route_routes(app: FastAPI, operating: Operating, routes: RouteRoutes) -> None:

@@ -11,17 +11,8 @@ from fastapi import FastAPI, Request, Response
 from chronofact.contracts.meant import hint
 from chronofact.contracts.verification import Aspects, VerificationState, VerifyWanted
 from chronofact.domain.errors import Rejected
-from chronofact.reconciler.requests import (
-    LIMIT_MAX,
-    NUMBER_MAX,
-    PAGE,
-    Operating,
-    body_of,
-    in_path,
-    number_of,
-    numbered,
-    only,
-)
+from chronofact.reconciler.paging import PAGE, newest_first, oldest_first
+from chronofact.reconciler.requests import Operating, body_of, in_path, numbered, only
 from chronofact.reconciler.verify_service import Verifying
 from chronofact.reconciler.verify_told import difference_body, verification_body
 from chronofact.runtime.http import json_response
@@ -35,7 +26,7 @@ _FIELDS: Final[Mapping[str, Schema]] = {
     "left": {**_NAME, "description": "A projection, like p1."},
     "right": {**_NAME, "description": "The one to hold against it."},
     "aspects": {
-        **words(*Aspects),
+        **words(*TABLES),
         "default": Aspects.ALL.value,
         "description": "What to compare: all, or said: only what no rule decides.",
     },
@@ -104,23 +95,18 @@ class VerificationRoutes:
 
     async def listed(self, request: Request) -> Response:
         """``GET /v1/verifications``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        before = number_of(request, "cursor", NUMBER_MAX, 1, NUMBER_MAX)
-        found = await self._verifying.verifications(before=before, limit=limit)
-        cursor = str(found[-1].verification_id) if len(found) == limit else None
-        return json_response({"verifications": [verification_body(one) for one in found], "cursor": cursor})
+        page = newest_first(request)
+        found = await self._verifying.verifications(before=page.cursor, limit=page.limit)
+        listed = page.of("verifications", found, told=verification_body, cursor=lambda one: one.verification_id)
+        return json_response(listed)
 
     async def one(self, request: Request) -> Response:
         """``GET /v1/verifications/{verification_id}``."""
-        only(request, "cursor", "limit")
-        limit = number_of(request, "limit", 100, 1, LIMIT_MAX)
-        after = number_of(request, "cursor", 0, 0, NUMBER_MAX)
+        page = oldest_first(request)
         verification = await self._verifying.verification(numbered(request, "verification_id", "verification"))
-        found = await self._verifying.differences(verification.verification_id, after=after, limit=limit)
-        cursor = str(found[-1][0]) if len(found) == limit else None
-        body = {**verification_body(verification), "found": [difference_body(one) for _, one in found]}
-        return json_response({**body, "cursor": cursor})
+        found = await self._verifying.differences(verification.verification_id, after=page.cursor, limit=page.limit)
+        listed = page.of("found", found, told=lambda one: difference_body(one[1]), cursor=lambda one: one[0])
+        return json_response({**verification_body(verification), **listed})
 
 
 def add_verification_routes(app: FastAPI, operating: Operating, routes: VerificationRoutes) -> None:
@@ -173,10 +159,8 @@ def wanted_of(body: Mapping[str, Any]) -> tuple[VerifyWanted, float]:
     aspects = body.get("aspects", Aspects.ALL.value)
     if not isinstance(aspects, str):
         raise Rejected("field_type", "aspects is a text", field="aspects")
-    if aspects not in set(Aspects):
-        raise Rejected(
-            "field_value", f"aspects is {' or '.join(Aspects)}{hint(aspects, list(Aspects))}", field="aspects"
-        )
+    if aspects not in set(TABLES):
+        raise Rejected("field_value", f"aspects is {' or '.join(TABLES)}{hint(aspects, list(TABLES))}", field="aspects")
     wait_s = body.get("wait_s", WAIT_S)
     if type(wait_s) is not int or not 1 <= wait_s <= WAIT_S_MAX:
         raise Rejected("field_type", f"wait_s is a number from 1 to {WAIT_S_MAX}", field="wait_s")
