@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from chronofact.domain.events import Verdict
+from chronofact.text.answers import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
+from chronofact.text.plain import plain
 from chronofact.text.reasons import Reason
 
 __all__ = ["Judgement", "Memory", "Outcome", "Reason", "Thresholds", "index_keys", "judge", "lookup_keys"]
@@ -29,6 +32,9 @@ class Thresholds:
     blocked: float = 0.60
     duplicate: float = 0.85
     nearest: int = 20
+
+
+DEFAULT = Thresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,76 @@ class Judgement:
     newer: bytes | None = None
 
 
-def judge(new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds = Thresholds()) -> Judgement:  # noqa: B008
+def judge(new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds = DEFAULT) -> Judgement:
     """The pair's relation; symmetric, ``new`` only names the later arrival. Never raises."""
-    raise NotImplementedError
+    if new.valid_from_known and other.valid_from_known:
+        if _are_apart(new, other):
+            return Judgement(Outcome.NOTHING, Reason.INTERVALS_APART)
+        if new.valid_from != other.valid_from:
+            return _by_rule(new, other, cosine, thresholds)
+        reason = Reason.VALID_FROM_EQUAL
+    else:
+        reason = Reason.VALID_FROM_UNKNOWN
+    if set(lookup_keys(new.frames)) & set(index_keys(other.frames)):
+        return Judgement(Outcome.MODEL, reason)
+    return _by_closeness(new, other, cosine, thresholds, Reason.NO_COMMON_SLOT)
+
+
+def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds) -> Judgement:
+    """Both starts are known and differ: rule 1, else what blocked it."""
+    earlier, later = sorted((new, other), key=_start)
+    reason = supersession(earlier.frames, later.frames) if not _same_text(new, other) else Reason.EQUAL_TEXT
+    if reason in DECIDES:
+        return Judgement(Outcome.DECIDED, reason, Verdict.SUPERSEDES, later.version_id)
+    if reason is None:
+        return _by_closeness(new, other, cosine, thresholds, Reason.NO_COMMON_SLOT)
+    if reason is not Reason.EQUAL_TEXT and (cosine is None or cosine >= thresholds.blocked):
+        return Judgement(Outcome.MODEL, reason)
+    return _by_closeness(new, other, cosine, thresholds, reason)
+
+
+def _by_closeness(
+    new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds, otherwise: Reason
+) -> Judgement:
+    """Near duplicates go to the model; equal texts are as near as can be, whatever was measured."""
+    if _same_text(new, other):
+        return Judgement(Outcome.MODEL, Reason.EQUAL_TEXT)
+    if cosine is not None and cosine >= thresholds.duplicate:
+        return Judgement(Outcome.MODEL, Reason.CLOSE_TEXTS)
+    return Judgement(Outcome.NOTHING, otherwise)
+
+
+def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
+    """Whether every frame of the earlier-valid memory is answered; else the first thing that forbids it, None if nothing meets."""
+    decided: list[Reason] = []
+    blocked: list[Reason] = []
+    for old in earlier:
+        answers = [found for found in (answer(old, new) for new in later) if found is not None]
+        decides = [found for found in answers if found in DECIDES]
+        if decides:
+            decided.append(decides[0])
+        else:
+            blocked.append(answers[0] if answers else Reason.NOT_ALL_ANSWERED)
+    if not decided and all(found is Reason.NOT_ALL_ANSWERED for found in blocked):
+        return None
+    if blocked:
+        return next((found for found in blocked if found is not Reason.NOT_ALL_ANSWERED), Reason.NOT_ALL_ANSWERED)
+    return decided[0]
+
+
+def _start(memory: Memory) -> tuple[bool, int]:
+    """Always (None) is before every instant."""
+    return memory.valid_from is not None, memory.valid_from or 0
+
+
+def _are_apart(one: Memory, other: Memory) -> bool:
+    """Whether one had ended when the other began."""
+    for first, second in ((one, other), (other, one)):
+        if first.valid_to is not None and second.valid_from is not None and first.valid_to <= second.valid_from:
+            return True
+    return False
+
+
+def _same_text(one: Memory, other: Memory) -> bool:
+    """Equal but for case, spaces and the marks at the end."""
+    return plain(one.text) == plain(other.text)

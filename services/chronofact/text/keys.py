@@ -1,0 +1,52 @@
+"""Under which keys a memory is found, and which a new one asks for (semantics §7, candidates (a))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from chronofact.text.frames import Frame, Modality, Temporality
+
+EVENTS: Final = frozenset({"switch", "end"})
+"""Slots that are no attribute: they match by the value they end, or by the type of what they bring."""
+KEYS_MAX: Final = 64
+_KEY_CHARACTERS_MAX: Final = 200
+_WORDS_MAX: Final = 6
+
+
+def is_live(frame: Frame) -> bool:
+    """Whether it says something of now, or plans it; history, questions and what-ifs are not candidates."""
+    return frame.modality in {Modality.ASSERTED, Modality.PLANNED} and frame.temporality is not Temporality.PAST
+
+
+def index_keys(frames: Iterable[Frame]) -> tuple[str, ...]:
+    """What a memory with these frames is found under."""
+    return _distinct(key for frame in frames if is_live(frame) for key in _keys(frame, "event", "state"))
+
+
+def lookup_keys(frames: Iterable[Frame]) -> tuple[str, ...]:
+    """What a new memory with these frames asks for; a pair is found in either order of arrival."""
+    return _distinct(key for frame in frames if is_live(frame) for key in _keys(frame, "state", "event"))
+
+
+def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
+    """``event`` and ``state`` are swapped between index and look-up: events ask for states, states for events."""
+    side = event if frame.slot in EVENTS else state
+    yield f"slot|{frame.entity}|{frame.slot}"
+    ended = (
+        f"{frame.from_value} {frame.value}" if frame.slot in EVENTS else f"{frame.slot.partition(':')[2]} {frame.value}"
+    )
+    for word in ended.split()[:_WORDS_MAX]:
+        yield f"{side}-value|{frame.entity}|{word}"
+    if frame.value_type:
+        yield f"{side}-type|{frame.entity}|{frame.value_type}"
+
+
+def _distinct(keys: Iterator[str]) -> tuple[str, ...]:
+    """In order, each once, bounded in number and length."""
+    seen: dict[str, None] = {}
+    for key in keys:
+        seen.setdefault(key[:_KEY_CHARACTERS_MAX])
+        if len(seen) == KEYS_MAX:
+            break
+    return tuple(seen)
