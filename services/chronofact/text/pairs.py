@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chronofact.domain.events import Verdict
-from chronofact.text.answers import DECIDES, answer
+from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
 from chronofact.text.plain import plain
@@ -78,7 +78,7 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
     """Both starts are known and differ: rule 1, else what blocked it."""
     earlier, later = sorted((new, other), key=_start)
     reason = supersession(earlier.frames, later.frames) if not _same_text(new, other) else Reason.EQUAL_TEXT
-    if reason in DECIDES:
+    if reason is not None and reason in DECIDES:
         return Judgement(Outcome.DECIDED, reason, Verdict.SUPERSEDES, later.version_id)
     if reason is None:
         return _by_closeness(new, other, cosine, thresholds, Reason.NO_COMMON_SLOT)
@@ -99,7 +99,7 @@ def _by_closeness(
 
 
 def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
-    """Whether every frame of the earlier-valid memory is answered; else the first thing that forbids it, None if nothing meets."""
+    """Why every frame of the earlier-valid memory is answered, else what forbids it; None where nothing meets."""
     decided: list[Reason] = []
     blocked: list[Reason] = []
     for old in earlier:

@@ -1,0 +1,156 @@
+"""Whether one frame of the later-valid memory answers one of the earlier: same slot, another value, nothing in the way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chronofact.text.fitting import ends
+from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
+from chronofact.text.reasons import Reason
+
+DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
+NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "vehicle", "housing", "media"})
+"""A person may have two of these: another value alone is no change."""
+_GUARDS: Final = frozenset(Reason)
+_REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_tier", "bank", "study"})
+_NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
+
+
+def answer(old: Frame, new: Frame) -> Reason | None:
+    """Why ``new`` supersedes ``old``, what forbids it, or None where they are not about the same."""
+    if old.entity != new.entity:
+        return None
+    matched = _match(old, new)
+    if matched is None or matched not in DECIDES:
+        return matched
+    return _guard(new) or _guard_of_old(old, new) or matched
+
+
+def _match(old: Frame, new: Frame) -> Reason | None:
+    """Which kind of match it is, and what its own values forbid."""
+    if new.slot == "switch":
+        return _switched(old, new)
+    if new.slot == "end":
+        return _ended(old, new)
+    if old.slot == "switch" and new.value_type and new.value_type == old.value_type and new.slot in _REPLACEABLE:
+        return _changed(old, new)
+    if old.slot != new.slot:
+        return None
+    if old.polarity is not new.polarity:
+        return _flipped(old, new)
+    if new.polarity is Polarity.NEGATIVE:
+        return Reason.SAME_VALUE if same(old.value, new.value) else None
+    return _changed(old, new)
+
+
+def _switched(old: Frame, new: Frame) -> Reason | None:
+    if new.from_value and shared(new.from_value, old.value):
+        if old.polarity is Polarity.NEGATIVE:
+            return Reason.POLARITY
+        return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
+    if new.from_value or not new.value_type or new.value_type != old.value_type:
+        return None
+    if old.slot not in _REPLACEABLE and not old.slot.startswith("prop:"):
+        return None
+    return _changed(old, new)
+
+
+def _ended(old: Frame, new: Frame) -> Reason | None:
+    if not ends(old, new):
+        return None
+    if old.polarity is Polarity.NEGATIVE:
+        return Reason.POLARITY
+    return _scoped(old, new) or Reason.ENDED
+
+
+def _flipped(old: Frame, new: Frame) -> Reason | None:
+    """Yes to no, or no to yes, of one and the same value."""
+    if not same(old.value, new.value):
+        return None
+    decided = Reason.ENDED if new.polarity is Polarity.NEGATIVE else Reason.VALUE_CHANGED
+    return _scoped(old, new) or decided
+
+
+def _changed(old: Frame, new: Frame) -> Reason | None:
+    """Another value in a slot that holds one."""
+    if not old.value or not new.value:
+        return Reason.NO_VALUE
+    if same(old.value, new.value):
+        return Reason.SAME_VALUE
+    if Holds.IMMUTABLE in {old.cardinality, new.cardinality}:
+        return Reason.IMMUTABLE
+    if new.from_value and shared(new.from_value, old.value):
+        return _scoped(old, new) or Reason.SWITCHED
+    return _scope_equal(old, new) or _kind(old, new) or Reason.VALUE_CHANGED
+
+
+def _kind(old: Frame, new: Frame) -> Reason | None:
+    """What the values, their types and the slot forbid."""
+    if contains(old.value, new.value):
+        return Reason.CONTAINED_VALUE
+    if {old.value_type, new.value_type} == {"place", "region"}:
+        return Reason.REGION_AND_PLACE
+    named = _NAMED.get(new.slot)
+    if named and not (old.value_type in named and new.value_type in named):
+        return Reason.NOT_A_NAME
+    if old.value_type != new.value_type:
+        return Reason.TYPE_DIFFERS
+    may_hold_two = new.cardinality is not Holds.ONE and not (new.cues and new.cardinality is Holds.UNKNOWN)
+    if new.slot != "switch" and may_hold_two:
+        return Reason.MANY_VALUED
+    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not new.cues else None
+
+
+def _guard(new: Frame) -> Reason | None:
+    """What the new clause's own shape forbids."""
+    if new.guards:
+        return _named(new.guards[0])
+    if new.modality is not Modality.ASSERTED and not new.slot.startswith("plan"):
+        return Reason.NOT_ASSERTED
+    if new.temporality is Temporality.PAST:
+        return Reason.PAST
+    return None if new.is_main else Reason.SUBORDINATE
+
+
+def _guard_of_old(old: Frame, new: Frame) -> Reason | None:
+    """An old clause that was no plain statement is not ours to close."""
+    blocking = [guard for guard in old.guards if guard != "additive"]
+    if blocking:
+        return _named(blocking[0])
+    if old.modality is not Modality.ASSERTED and not old.slot.startswith("plan"):
+        return Reason.NOT_ASSERTED
+    if old.temporality is Temporality.PAST:
+        return Reason.PAST
+    if old.cardinality is Holds.IMMUTABLE and new.slot != "end":
+        return Reason.IMMUTABLE
+    return None if old.is_main else Reason.SUBORDINATE
+
+
+def _named(guard: str) -> Reason:
+    """The guard's reason; one that only a newer extractor knows forbids all the same."""
+    return Reason(guard) if guard in _GUARDS else Reason.NOT_ASSERTED
+
+
+def _scope_equal(old: Frame, new: Frame) -> Reason | None:
+    return None if old.scope == new.scope else Reason.SCOPE_DIFFERS
+
+
+def _scoped(old: Frame, new: Frame) -> Reason | None:
+    """What ends by name may end more than the old scope, never less."""
+    return None if not new.scope or old.scope == new.scope else Reason.SCOPE_DIFFERS
+
+
+def same(one: str, other: str) -> bool:
+    """Equal after normalisation, whatever the order of words."""
+    return sorted(one.split()) == sorted(other.split())
+
+
+def contains(one: str, other: str) -> bool:
+    """Whether all words of either are in the other."""
+    left, right = set(one.split()), set(other.split())
+    return left <= right or right <= left
+
+
+def shared(named: str, held: str) -> bool:
+    """Whether a value that is named as the former one is the one held."""
+    return bool(named and held) and contains(named, held)
