@@ -1,0 +1,174 @@
+"""Reads texts on a thread of their own, in small batches taken in turn from whoever waits, so that none waits for all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple, Protocol
+
+from chronofact.contracts.derived import Derived
+from chronofact.contracts.log import QueueFull
+from chronofact.domain.errors import Rejected
+from chronofact.text.frames import Frame
+from chronofact.text.pairs import index_keys
+
+BATCH_TEXTS_MAX: Final = 8
+BATCH_CHARS_MAX: Final = 2_000
+"""A batch is what a text that comes next waits for: about 40 ms at most."""
+
+
+class Extracts(Protocol):
+    """Finds the frames of texts; raises for none."""
+
+    version: str
+
+    def frames_of_many(self, texts: Sequence[str]) -> Sequence[tuple[Frame, ...]]:
+        """The frames of each, in order."""
+        ...
+
+
+class Embeds(Protocol):
+    """Gives texts their places."""
+
+    version: str
+
+    def embed_many(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """The embedding of each, in order."""
+        ...
+
+
+class Models(NamedTuple):
+    """What texts are read with."""
+
+    extractor: Extracts
+    embedder: Embeds
+
+    def derive(self, texts: Sequence[str]) -> list[Derived]:
+        """All that is derived of each text, in order."""
+        embeddings = self.embedder.embed_many(texts)
+        found = self.extractor.frames_of_many(texts)
+        return [self._derived(frames, one) for frames, one in zip(found, embeddings, strict=True)]
+
+    def _derived(self, frames: tuple[Frame, ...], embedding: bytes) -> Derived:
+        said = [frame.to_json() for frame in frames]
+        return Derived(self.extractor.version, said, list(index_keys(frames)), self.embedder.version, embedding)
+
+
+class _Job:
+    """The texts of one caller, and how far they are read."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.begun = 0
+        self.derived: list[Derived] = []
+        self.done: asyncio.Future[list[Derived]] = asyncio.get_running_loop().create_future()
+
+    def settle(self, derived: list[Derived]) -> None:
+        """So many more are read."""
+        self.derived += derived
+        if len(self.derived) == len(self.texts) and not self.done.done():
+            self.done.set_result(self.derived)
+
+    def fail(self, error: BaseException) -> None:
+        """None of them can be read."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+_Share = tuple[_Job, int]
+"""How many texts of a job are in a batch."""
+
+
+class TextWorker:
+    """Called from one event loop; the models are made by the thread when the first text comes, and stay with it."""
+
+    def __init__(self, make: Callable[[], Models], *, texts_max: int) -> None:
+        self._make = make
+        self._texts_max = texts_max
+        self._models: Models | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="texts")
+        self._jobs: deque[_Job] = deque()
+        self._waiting = 0
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Texts that are not read yet."""
+        return self._waiting
+
+    async def derive(self, texts: Sequence[str]) -> list[Derived]:
+        """What is derived of each text, in order.
+
+        Raises:
+            QueueFull: too many texts wait; none of these is read.
+            Rejected: ``shutting_down``.
+        """
+        if self._waiting + len(texts) > self._texts_max:
+            raise QueueFull
+        if not texts:
+            return []
+        job = _Job(texts)
+        self._jobs.append(job)
+        self._waiting += len(texts)
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read())
+        try:
+            return await job.done
+        finally:
+            self._waiting -= len(texts)
+            if job in self._jobs:
+                self._jobs.remove(job)
+
+    async def load(self) -> None:
+        """Makes the models now."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._derive, ())
+
+    def close(self) -> None:
+        """What is being read comes to its end; what is not begun is refused."""
+        for job in self._jobs:
+            job.fail(Rejected("shutting_down", "the process is about to stop; nothing was sent"))
+        self._jobs.clear()
+        self._thread.shutdown(wait=False)
+
+    async def _read(self) -> None:
+        loop = asyncio.get_running_loop()
+        while batch := self._next_batch():
+            texts = [text for job, count in batch for text in job.texts[job.begun - count : job.begun]]
+            reading = loop.run_in_executor(self._thread, self._derive, texts)
+            await asyncio.wait((reading,))
+            _hand_over(batch, reading)
+
+    def _next_batch(self) -> list[_Share]:
+        """One text of each job in turn, until the batch is full; whoever is not through goes to the end."""
+        taken: dict[_Job, int] = {}
+        texts = chars = 0
+        while self._jobs and texts < BATCH_TEXTS_MAX:
+            job = self._jobs[0]
+            chars += len(job.texts[job.begun])
+            if texts and chars > BATCH_CHARS_MAX:
+                break
+            self._jobs.popleft()
+            job.begun += 1
+            texts += 1
+            taken[job] = taken.get(job, 0) + 1
+            if job.begun < len(job.texts):
+                self._jobs.append(job)
+        return list(taken.items())
+
+    def _derive(self, texts: Sequence[str]) -> list[Derived]:
+        if self._models is None:
+            self._models = self._make()
+        return self._models.derive(texts) if texts else []
+
+
+def _hand_over(batch: list[_Share], reading: asyncio.Future[list[Derived]]) -> None:
+    if (error := reading.exception()) is not None:
+        for job, _ in batch:
+            job.fail(error)
+        return
+    derived, at = reading.result(), 0
+    for job, count in batch:
+        job.settle(derived[at : at + count])
+        at += count
