@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from chronofact.domain.events import Verdict
 from chronofact.text.prompt import REASONS, AskedPair, Prompt
 
-MODEL_CHARS_MAX = 200
+MODEL_CHARS_MAX: Final = 200
 
 
 class Fault(StrEnum):
@@ -42,6 +42,13 @@ class PairVerdict(NamedTuple):
     relation: Verdict
     newer: bytes | None
     because: str
+
+
+class Decided(NamedTuple):
+    """What is believed of an answer; ``doubted`` are pairs that it decides against the known starts: they stay open."""
+
+    verdicts: tuple[PairVerdict, ...]
+    doubted: tuple[bytes, ...]
 
 
 class Usage(NamedTuple):
@@ -127,12 +134,12 @@ def usage_of(raw: bytes, *, asked_chars: int) -> Usage:
     return Usage(told.prompt_tokens, told.completion_tokens, is_told=True)
 
 
-def verdicts_of(envelope: Envelope, prompt: Prompt) -> tuple[PairVerdict, ...]:
+def decided_by(envelope: Envelope, prompt: Prompt) -> Decided:
     """One verdict for each pair that was asked for.
 
     Raises:
-        BadAnswer: it is cut or declined, not of the schema, repeats or leaves out a pair, names none of its two memories
-            as the newer one or one that starts earlier, or is wrong about a witness. Then none of it counts.
+        BadAnswer: it is cut or declined, not of the schema, repeats or leaves out a pair, names as the newer memory none
+            of the two, or is wrong about a witness. Then none of it counts.
     """
     choice = envelope.choices[0]
     if choice.message.refusal:
@@ -142,12 +149,20 @@ def verdicts_of(envelope: Envelope, prompt: Prompt) -> tuple[PairVerdict, ...]:
     said = _said(choice.message.content or "")
     if sorted(one.pair for one in said) != sorted(prompt.pairs):
         raise BadAnswer(Fault.OTHER_PAIRS)
-    read = [(prompt.pairs[one.pair], one) for one in said]
-    for pair, one in read:
-        _check_direction(pair, one)
+    verdicts: list[PairVerdict] = []
+    doubted: list[bytes] = []
+    for one in said:
+        pair = prompt.pairs[one.pair]
+        if (one.relation == "supersedes") != (one.newer is not None) or one.newer not in {None, *pair.members}:
+            raise BadAnswer(Fault.NO_DIRECTION)
         if pair.expected is not None and one.relation != pair.expected:
             raise BadAnswer(Fault.WITNESS)
-    return tuple(_verdict(pair, one) for pair, one in read if pair.expected is None)
+        if (other := pair.other) is not None:
+            if _is_against_time(pair, one.newer):
+                doubted.append(other)
+            else:
+                verdicts.append(_verdict(pair, other, one))
+    return Decided(tuple(verdicts), tuple(doubted))
 
 
 def _said(content: str) -> list[_Said]:
@@ -161,23 +176,17 @@ def _said(content: str) -> list[_Said]:
     return said.verdicts
 
 
-def _check_direction(pair: AskedPair, said: _Said) -> None:
-    if said.relation != Verdict.SUPERSEDES:
-        if said.newer is not None:
-            raise BadAnswer(Fault.NO_DIRECTION)
-        return
-    if said.newer not in pair.members:
-        raise BadAnswer(Fault.NO_DIRECTION)
-    newer = pair.members[said.newer].starts
-    (older,) = (member.starts for name, member in pair.members.items() if name != said.newer)
-    if newer is not None and older is not None and newer < older:
-        raise BadAnswer(Fault.AGAINST_TIME)
+def _is_against_time(pair: AskedPair, newer: str | None) -> bool:
+    """Whether the one that is said to be newer starts earlier than the other: no model outranks the times that are known."""
+    if newer is None:
+        return False
+    (older,) = (member.starts for name, member in pair.members.items() if name != newer)
+    starts = pair.members[newer].starts
+    return starts is not None and older is not None and starts < older
 
 
-def _verdict(pair: AskedPair, said: _Said) -> PairVerdict:
+def _verdict(pair: AskedPair, other: bytes, said: _Said) -> PairVerdict:
     newer = None if said.newer is None else pair.members[said.newer].version_id
-    other = list(pair.members.values())[1].version_id
-    assert other is not None  # noqa: S101 - only witnesses have none
     return PairVerdict(other, Verdict(said.relation), newer, said.because)
 
 
