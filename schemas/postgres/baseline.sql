@@ -380,6 +380,8 @@ create table chronofact.verification (
     cut_at timestamptz, -- when the last of the two snapshots was taken
     topic_id uuid,
     next_offsets bigint[], -- the cut, by partition from 0
+    right_topic_id uuid, -- null: both sides were looked at at the same place
+    right_next_offsets bigint[],
     facts bigint not null default 0,
     facts_total bigint not null default 0,
     lines bigint not null default 0, -- compared, of the left side
@@ -389,7 +391,7 @@ create table chronofact.verification (
     failure_code text,
     remedy text,
     constraint verification_pkey primary key (verification_id),
-    constraint verification_aspects_are_known check (aspects in ('all', 'said')),
+    constraint verification_aspects_are_known check (aspects in ('all', 'said', 'across')),
     constraint verification_state_is_known check (state in ('running', 'finished', 'failed'))
 );
 

@@ -19,6 +19,7 @@ import pytest
 from chronofact.embedded.ports import choose_ports
 from tests.contract.writing import assertion
 from tests.integration.fixtures_stack import reachable_folder
+from tests.integration.pages import Walk
 from tests.integration.processes import processes_of, wait_until_gone
 
 STOP_S = 20
@@ -195,8 +196,39 @@ def test_sigterm_in_the_middle_of_the_start_leaves_nothing_running(stack_folder:
     assert processes_of(stack_folder) == []
 
 
-def test_detached_it_runs_on_until_down(stack_folder: Path) -> None:
-    folder = stack_folder / "data"
+def move(folder: Path) -> None:
+    """To a topic of more partitions, as the page says, with nothing but the folder that it is said in."""
+    editor = {"subject": "ada", "key": "editor"}
+    assert chronofact("migrate", "--data", folder).returncode == 0
+    assert chronofact("topics", "--data", folder).returncode == 0
+
+    def writes(value: str) -> bool:
+        found = json.loads((folder / "stack.json").read_text())
+        said = httpx.post(f"{found['writer']}/v1/events", json=assertion(**editor, value=value))
+        return said.is_success
+
+    cache = {"cache": os.environ["CHRONOFACT_CACHE"]} if "CHRONOFACT_CACHE" in os.environ else {}
+    with Walk("operations/more-partitions-up.md", folder=folder.parent, **cache) as walk:
+        assert writes("vim")
+        walk.step("chronofact topics copy")
+        walk.step("chronofact topics seal")
+        assert not writes("emacs"), "the old topic is closed"
+        walk.step("chronofact down")
+        walk.step("CHRONOFACT_FACTS_TOPIC")
+        assert "vim" in walk.execute("chronofact resolve ada editor").stdout
+        assert walk.execute("chronofact doctor").returncode == 0, "each projection is held against its own topic"
+        walk.step("chronofact rebuild")
+        walk.step("chronofact verify")
+        walk.step("chronofact switch")
+        assert writes("emacs")
+        eventually(lambda: "emacs" in walk.execute("chronofact resolve ada editor").stdout)
+        told = walk.step("chronofact doctor")
+        assert "p1 of memory.facts.v1, p2: all of the log is applied" in told
+        walk.step("chronofact retire")
+
+
+def test_detached_it_runs_on_until_down_and_moves_to_more_partitions(stack_folder: Path) -> None:
+    folder = stack_folder / ".chronofact"
     base = choose_ports(["writer"], {})["writer"]
     done = chronofact("up", "--data", folder, "--detach", "--port-base", str(base))
     assert done.returncode == 0, done.stderr
@@ -205,9 +237,10 @@ def test_detached_it_runs_on_until_down(stack_folder: Path) -> None:
     found = json.loads((folder / "stack.json").read_text())
     assert found["writer"] == f"http://127.0.0.1:{base}"
     assert found["kafka"] == f"127.0.0.1:{base + 4}"
+    move(folder)
     stopped = chronofact("down", "--data", folder, "--json")
     assert stopped.returncode == 0
-    assert json.loads(stopped.stdout)["pid"] == found["pid"]
+    assert json.loads(stopped.stdout)["pid"] != found["pid"]
     assert processes_of(stack_folder) == []
 
 

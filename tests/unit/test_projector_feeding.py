@@ -65,6 +65,7 @@ class World:
         self.faults: dict[str, BaseException] = {}
         self.may_go_on: dict[str, threading.Event] = {}
         self.waiting: set[str] = set()
+        self.away: dict[str, Transient] = {}
         self.made: list[str] = []
         self.was_cut = threading.Event()
 
@@ -92,6 +93,8 @@ class World:
                 raise fault
 
         def projector() -> Any:
+            if (away := self.away.get(projection)) is not None:
+                raise away
             self.projectors[projection] = made = Scripted(step)
             return made
 
@@ -127,6 +130,30 @@ def until(true: Callable[[], bool]) -> None:
 
 def runs(world: World, *projections: str) -> bool:
     return all(one in world.projectors and world.projectors[one].steps > 2 for one in projections)
+
+
+def test_one_that_can_not_begin_says_why_and_begins_once_it_can() -> None:
+    world = World()
+    world.listed = {"p1": True}
+    world.away["p1"] = Transient("kafka_unreachable", "away")
+    with feeding(world) as feeder:
+        assert feeder.look()
+        until(lambda: world.why("p1") == "kafka_unreachable")
+        assert (feeder.look(), world.projectors) == (True, {})
+        del world.away["p1"]
+        until(lambda: runs(world, "p1"))
+        assert world.made == ["p1"]
+
+
+def test_one_that_can_not_begin_leaves_when_it_is_told_to() -> None:
+    world = World()
+    world.listed = {"p1": True}
+    world.away["p1"] = Transient("kafka_unreachable", "away")
+    with feeding(world) as feeder:
+        feeder.look()
+        until(lambda: world.why("p1") == "kafka_unreachable")
+        feed = feeder.feeds["p1"]
+    assert feed.has_left
 
 
 def test_what_the_roster_names_is_fed_and_what_leaves_it_is_not() -> None:

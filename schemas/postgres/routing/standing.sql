@@ -31,11 +31,30 @@ verified as (
         %(to_projection)s in (v.left_projection, v.right_projection)
         and v.state = 'finished'
         -- without the answers, of one rule, it can tell that two differ, and not that they are alike
-        and (v.aspects = 'all' or v.rule_left <> v.rule_right or not v.identical)
+        and (v.aspects in ('all', 'across') or v.rule_left <> v.rule_right or not v.identical)
         and v.started_at >= coalesce((select r.started_at from rebuilt as r), '-infinity')
     order by
         %(from_projection)s in (v.left_projection, v.right_projection) desc,
         v.verification_id desc
+    limit 1
+),
+
+-- where topics differ, offsets can't be held against each other: what was found at this place of the old one can
+across as (
+    select
+        v.verification_id,
+        case when v.left_projection = %(from_projection)s then v.topic_id else v.right_topic_id end as topic_id,
+        case
+            when v.left_projection = %(from_projection)s then v.next_offsets else v.right_next_offsets
+        end as next_offsets
+    from chronofact.verification as v
+    where
+        v.aspects = 'across'
+        and v.identical
+        and %(to_projection)s in (v.left_projection, v.right_projection)
+        and %(from_projection)s in (v.left_projection, v.right_projection)
+        and v.started_at >= coalesce((select r.started_at from rebuilt as r), '-infinity')
+    order by v.verification_id desc
     limit 1
 )
 
@@ -56,6 +75,23 @@ select
             on n.projection = %(to_projection)s and o.topic_id = n.topic_id and o.partition = n.partition
         where o.projection = %(from_projection)s
     ) as lag_events,
+    (
+        select
+            coalesce(
+                sum(
+                    greatest(
+                        0,
+                        o.next_offset
+                        - case when o.topic_id = a.topic_id then coalesce(a.next_offsets[o.partition + 1], 0) else 0 end
+                    )
+                ),
+                0
+            )::bigint
+        from across as a
+        cross join chronofact.checkpoint as o
+        where o.projection = %(from_projection)s
+        group by a.verification_id
+    ) as applied_since,
     r.rebuild_id is not null as is_rebuilt,
     r.compared_with,
     v.verification_id,

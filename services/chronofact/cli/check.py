@@ -187,12 +187,10 @@ def _names(data: Path | None, projection: str, divergences: Sequence[Divergence]
 
 
 def _log_of(settings: Settings, data: Path | None) -> Callable[[], Log]:
-    from chronofact.cli.options import kafka_address
-    from chronofact.contracts.topics import facts_topic
+    from chronofact.cli.options import facts_topic, kafka_address
     from chronofact.kafka.checked_log import CheckedLog
 
-    kafka = kafka_address(data)
-    topic = facts_topic(settings.facts_topic)
+    kafka, topic = kafka_address(data), facts_topic(data)
     return lambda: CheckedLog(kafka, topic, options=settings.kafka_options)
 
 

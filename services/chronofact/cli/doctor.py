@@ -18,6 +18,7 @@ from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
     from chronofact.cli.doctor_projection import Surroundings
+    from chronofact.contracts.topics import Topic
     from chronofact.embedded.checks import Check
     from chronofact.kafka.replicas import Replicas
     from chronofact.runtime.config import Settings
@@ -80,7 +81,9 @@ def _checks(data: Path | None) -> Iterator[Check]:
         gone = f"process {addresses['pid']}, which ran the stack in {folder.path}, has left without stopping it"
         yield Check("stack", "unreachable", gone, f"chronofact up --data {folder.path}; its data are kept")
     left = folder.read("services.json") if folder.is_taken() else {}
-    yield with_leavings(_kafka(addresses.get("kafka"), settings), left.get("kafka"), time.time())
+    yield with_leavings(
+        _kafka(addresses.get("kafka"), settings, _facts(addresses, settings)), left.get("kafka"), time.time()
+    )
     yield with_leavings(_postgres(addresses.get("postgres")), left.get("postgres"), time.time())
     yield from projection_checks(_surroundings(addresses, settings))
     for name, address in _services(addresses):
@@ -93,12 +96,22 @@ def _surroundings(addresses: dict[str, Any], settings: Settings) -> Surroundings
     return Surroundings(
         kafka=addresses.get("kafka") or "",
         postgres=addresses.get("postgres") or "",
-        facts_topic=settings.facts_topic,
+        facts=_facts(addresses, settings),
         kafka_options=settings.kafka_options,
         fed=addresses.get("projection") or settings.projection,
         is_stack="pid" in addresses,
         feeds=frozenset(filter(None, settings.feeds.split(","))),
     )
+
+
+def _facts(addresses: dict[str, Any], settings: Settings) -> Topic:
+    """The facts topic: as configured, else of the running stack."""
+    from chronofact.contracts.topics import facts_topic
+
+    configured = facts_topic(settings.facts_topic, settings.facts_partitions)
+    if "facts_topic" in settings.model_fields_set or "facts_topic" not in addresses:
+        return configured
+    return facts_topic(addresses["facts_topic"], addresses.get("facts_partitions", configured.partitions))
 
 
 def _services(addresses: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
@@ -141,14 +154,12 @@ def _addresses(stack: dict[str, Any]) -> tuple[dict[str, Any], Settings]:
     return {**stack, **given}, settings
 
 
-def _kafka(bootstrap: str | None, settings: Settings) -> Check:
-    from chronofact.contracts.topics import facts_topic
+def _kafka(bootstrap: str | None, settings: Settings, topic: Topic) -> Check:
     from chronofact.embedded.checks import Check
     from chronofact.kafka.admin import Admin, faults
     from chronofact.kafka.replicas import replicas
     from chronofact.runtime.failures import Transient, Unfit
 
-    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     admin = Admin(bootstrap or "", timeout_s=LOOK_TIMEOUT_S, options=settings.kafka_options)
     try:
         found = list(faults(topic, admin.state(topic)))

@@ -13,6 +13,7 @@ from chronofact.embedded.checks import Check
 
 if TYPE_CHECKING:
     from chronofact.contracts.checking import Run
+    from chronofact.contracts.topics import Topic
 
 STILL_S: Final = 2.0
 """How long a partition with unread messages may stand still while it is looked at."""
@@ -27,7 +28,7 @@ class Surroundings:
 
     kafka: str
     postgres: str
-    facts_topic: str
+    facts: Topic
     kafka_options: Mapping[str, str]
     fed: str
     """The configured projection, whose parked messages and last check are told where no tenant reads any."""
@@ -73,19 +74,20 @@ def projections_told(found: Sequence[tuple[str, str, int, int, datetime | None]]
 
 
 def _lag(of: Surroundings) -> Check:
-    from chronofact.contracts.topics import facts_topic
     from chronofact.kafka.admin import Admin
     from chronofact.postgres.standing import Standing
 
-    topic, standing = facts_topic(of.facts_topic), Standing(of.postgres)
-    admin = Admin(of.kafka, timeout_s=3, options=of.kafka_options)
-    names = sorted({*_fed(of), *standing.routed()})
+    standing, admin = Standing(of.postgres), Admin(of.kafka, timeout_s=3, options=of.kafka_options)
+    made_of = standing.made_of()
+    # one of a topic that is moved to, or away from, is fed from that one
+    topics = {name: admin.made_of(made_of.get(name), of.facts) for name in sorted({*_fed(of), *standing.routed()})}
 
     def behind() -> dict[tuple[str, int], tuple[int, int]]:
         """Messages behind and the next offset, by projection and partition."""
-        ends = admin.state(topic)
+        states = {topic.name: admin.state(topic) for topic in topics.values()}
         found = {}
-        for name in names:
+        for name, topic in topics.items():
+            ends = states[topic.name]
             reached = standing.checkpoints(name, ends.topic_id)
             for partition, end in ends.high_watermarks.items():
                 at = reached.get(partition, ends.low_watermarks.get(partition, 0))
@@ -96,7 +98,13 @@ def _lag(of: Surroundings) -> Check:
     if any(lag for lag, _ in before.values()):
         time.sleep(STILL_S)
         return lag_told(before, behind())
-    return Check("lag", "ok", f"{', '.join(names)}: all of the log is applied")
+    return Check("lag", "ok", f"{', '.join(_of_topic(topics, of.facts))}: all of the log is applied")
+
+
+def _of_topic(topics: Mapping[str, Topic], facts: Topic) -> Iterator[str]:
+    """Each projection, with its topic where that is not the configured one."""
+    for name, topic in topics.items():
+        yield name if topic.name == facts.name else f"{name} of {topic.name}"
 
 
 def lag_told(

@@ -109,12 +109,13 @@ def reopen(to: To, data: DataFolder = None, *, json: Json = False) -> None:
 
 def _topics(data: Any, to: str, partitions: int | None) -> tuple[Topic, Topic]:
     """The old one as configured, the new one as it is, or is to be."""
+    from chronofact.cli.options import facts_topic as configured_topic
     from chronofact.contracts.topics import facts_topic
     from chronofact.kafka.admin import Admin
     from chronofact.runtime.failures import Unfit
 
     settings = read_settings()
-    source = facts_topic(settings.facts_topic, settings.facts_partitions)
+    source = configured_topic(data)
     if to == source.name:
         told = f"{to} is the configured topic itself: CHRONOFACT_FACTS_TOPIC names the old one, --to the new one"
         raise Failure(told, code=ExitCode.USAGE)

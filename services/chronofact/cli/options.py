@@ -19,6 +19,7 @@ from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
     from chronofact.client import Client
+    from chronofact.contracts.topics import Topic
     from chronofact.runtime.config import Settings
 
 DataFolder = Annotated[
@@ -164,10 +165,7 @@ def configured() -> dict[str, str]:
 def database(data: Path | None) -> tuple[str, str]:
     """Where Postgres is, and which projection is configured: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
     settings = read_settings()
-    folder = data
-    if folder is None and "postgres" not in settings.model_fields_set:
-        here = HERE if not any(name in os.environ for name in _ELSEWHERE) else None
-        folder = next((one for one in (settings.data, here) if one and (one / "stack.json").exists()), None)
+    folder = _folder(data, settings, "postgres")
     if folder is not None:
         return of_stack(folder)["postgres"], settings.projection
     return settings.postgres.get_secret_value(), settings.projection
@@ -186,10 +184,30 @@ def served(data: Path | None) -> tuple[str, str]:
 def kafka_address(data: Path | None) -> str:
     """Where Kafka is: of the folder's stack, of ``CHRONOFACT_*``, of the stack here."""
     settings = read_settings()
-    folder = data
-    if folder is None and "kafka" not in settings.model_fields_set:
-        folder = next((one for one in (settings.data, HERE) if one and (one / "stack.json").exists()), None)
+    folder = _folder(data, settings, "kafka")
     return settings.kafka if folder is None else of_stack(folder)["kafka"]
+
+
+def facts_topic(data: Path | None) -> Topic:
+    """The topic that is the truth: as ``CHRONOFACT_*`` name it, else that of the stack whose Kafka is asked."""
+    from chronofact.contracts import topics
+
+    settings = read_settings()
+    configured = topics.facts_topic(settings.facts_topic, settings.facts_partitions)
+    folder = None if "facts_topic" in settings.model_fields_set else _folder(data, settings, "kafka")
+    if folder is None:
+        return configured
+    found = of_stack(folder)
+    name, partitions = found.get("facts_topic", configured.name), found.get("facts_partitions", configured.partitions)
+    return topics.facts_topic(name, int(partitions))
+
+
+def _folder(data: Path | None, settings: Settings, name: str) -> Path | None:
+    """Of the stack that is meant, where no setting of this name says otherwise."""
+    if data is not None or name in settings.model_fields_set:
+        return data
+    here = HERE if not any(one in os.environ for one in _ELSEWHERE) else None
+    return next((one for one in (settings.data, here) if one and (one / "stack.json").exists()), None)
 
 
 def read_settings() -> Settings:

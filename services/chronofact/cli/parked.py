@@ -69,7 +69,7 @@ def listed(
     from chronofact.cli.parked_told import dropped_json, dropped_table, parked_json, parked_table
     from chronofact.postgres.parking_store import Which
 
-    which = Which(fact_id_of(fact), partition_of(partition), code=code_of(code))
+    which = Which(fact_id_of(fact), partition_of(partition, data), code=code_of(code))
     with opened(data, projection) as store:
         messages, facts = store.counts()
         if dropped:

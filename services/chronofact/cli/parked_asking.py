@@ -46,7 +46,7 @@ OfFact = Annotated[str | None, typer.Option("--fact", metavar="ID", help="Only m
 OfPartition = Annotated[int | None, typer.Option("--partition", metavar="NUMBER", help="Only messages of this one.")]
 
 
-def partition_of(partition: int | None) -> int | None:
+def partition_of(partition: int | None, data: Path | None) -> int | None:
     """A partition that the topic has.
 
     Raises:
@@ -54,11 +54,9 @@ def partition_of(partition: int | None) -> int | None:
     """
     if partition is None:
         return None
-    from chronofact.cli.options import read_settings
-    from chronofact.contracts.topics import facts_topic
+    from chronofact.cli.options import facts_topic
 
-    settings = read_settings()
-    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
+    topic = facts_topic(data)
     if not 0 <= partition < topic.partitions:
         told = f"{topic.name} has partitions 0 to {topic.partitions - 1}, and none of number {partition}"
         raise Failure(told, code=ExitCode.USAGE)

@@ -86,7 +86,7 @@ def drop(
         return
     from chronofact.postgres.parking_store import Which
 
-    which = Which(fact_id_of(fact), partition_of(partition), code=code_of(code))
+    which = Which(fact_id_of(fact), partition_of(partition, data), code=code_of(code))
     with opened(data, projection) as store:
         _drop_many(store, which, target, said, wait_s=wait, is_asked=everything and not yes, json=json)
 

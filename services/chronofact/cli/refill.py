@@ -74,18 +74,18 @@ def refill(
 
     Stop the writers first. The topic is made where there is none. Until it is full it takes no writer; then it is sealed. One that holds anything else than the beginning of this very refill is refused.
     """
-    from chronofact.contracts.topics import facts_topic
+    from chronofact.cli.options import facts_topic
     from chronofact.kafka.filling import Begun, Filling
     from chronofact.postgres.refill_source import refill_source
     from chronofact.reconciler.refill import Refiller
 
-    settings = read_settings()
-    if then is not None and then == (to or settings.facts_topic):
+    settings, topic = read_settings(), facts_topic(data)
+    topic = topic if to is None else topic.named(to)
+    if then is not None and then == topic.name:
         raise Failure(f"{then} can't follow itself", code=ExitCode.USAGE, remedy="name an empty topic by --to")
     positions = [_position(text) for text in after or ()]
     with outside_told(), _progress(quiet=json) as progress, refill_source(database(data)[0], projection) as source:
         lacks = _lacking(source.found, positions)
-        topic = facts_topic(to or settings.facts_topic, settings.facts_partitions)
         kafka, options = kafka_address(data), settings.kafka_options
         with ExitStack() as stack:
             filling = stack.enter_context(Filling(kafka, topic, options=options))

@@ -184,13 +184,13 @@ def _lacking(wanted: Position, reached: Position | None) -> int:
 
 
 def _log_ends(data: Path | None) -> Position | None:
-    from chronofact.contracts.topics import facts_topic
+    from chronofact.cli.options import facts_topic
     from chronofact.kafka.admin import Admin
     from chronofact.runtime.failures import Transient, Unfit
 
     settings = read_settings()
     try:
-        state = Admin(kafka_address(data), options=settings.kafka_options).state(facts_topic(settings.facts_topic))
+        state = Admin(kafka_address(data), options=settings.kafka_options).state(facts_topic(data))
     except (Transient, Unfit):
         return None
     return Position(state.topic_id, state.high_watermarks)

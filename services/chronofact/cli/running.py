@@ -15,6 +15,7 @@ from typing import Any
 
 from chronofact.cli.options import outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.contracts.topics import facts_topic
 from chronofact.embedded.errors import EmbeddedError, SettingRefusedError
 from chronofact.embedded.folder import DataFolder, has_ended
 from chronofact.embedded.stack import Addresses, Report, Stack
@@ -25,6 +26,7 @@ from chronofact.runtime.lifecycle import interrupt_on_signals
 LOOK_S = 0.2
 DOWN_TIMEOUT_S = 60.0
 LEAVE_TIMEOUT_S = 5.0
+TOLD = ("projector", "projectors", "projection", "facts_topic", "facts_partitions", "pid")
 SHOWN = ("writer", "reader", "reconciler", "kafka", "postgres")
 
 
@@ -58,7 +60,7 @@ def running(data: Path, *, port_base: int | None = None, report: Report) -> Iter
         supervisor = Supervisor(stack, addresses, os.environ, _logged(data, report))
         try:
             supervisor.start()
-            found = _found(stack, addresses, supervisor) | {"projection": settings.projection}
+            found = _found(stack, addresses, supervisor) | _meant(settings)
             stack.folder.write("stack.json", found)
             yield found, supervisor
         finally:
@@ -108,6 +110,12 @@ def _prepare(addresses: Addresses, settings: Settings) -> None:
 def _found(stack: Stack, addresses: Addresses, supervisor: Supervisor) -> dict[str, Any]:
     services = service_addresses(stack.ports, supervisor.services)
     return {**services, "kafka": addresses.kafka, "postgres": addresses.postgres, "pid": os.getpid()}
+
+
+def _meant(settings: Settings) -> dict[str, Any]:
+    """What its services are set to, for commands that find the stack by its folder."""
+    facts = facts_topic(settings.facts_topic, settings.facts_partitions)
+    return {"projection": settings.projection, "facts_topic": facts.name, "facts_partitions": facts.partitions}
 
 
 @contextmanager
@@ -160,7 +168,7 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
     """Addresses, in one line of JSON or for a person."""
     if as_json:
         print(
-            json.dumps({name: found.get(name) for name in (*SHOWN, "projector", "projectors", "projection", "pid")}),
+            json.dumps({name: found.get(name) for name in (*SHOWN, *TOLD)}),
             flush=True,
         )
         return

@@ -5,9 +5,12 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from chronofact.cli.options import DataFolder
 
 PANEL = "Services"
 CONFIGURED = "Configured by CHRONOFACT_* or the TOML file that CHRONOFACT_CONFIG names; SIGTERM ends it cleanly."
@@ -43,16 +46,14 @@ def _is_compiled() -> bool:
     return found is not None and not (found.origin or "").endswith(".py")
 
 
-def topics() -> None:
+def topics(data: Path | None) -> None:
     """Create the Kafka topics that are missing and check all of them."""
-    from chronofact.cli.options import outside_told, read_settings
+    from chronofact.cli.options import facts_topic, kafka_address, outside_told, read_settings
     from chronofact.kafka.admin import create_topics
 
-    settings = read_settings()
+    facts, options = facts_topic(data), read_settings().kafka_options
     with outside_told():
-        created = create_topics(
-            settings.kafka, settings.facts_topic, partitions=settings.facts_partitions, options=settings.kafka_options
-        )
+        created = create_topics(kafka_address(data), facts.name, partitions=facts.partitions, options=options)
     for name in created:
         print(f"created {name}")
     print("all topics are as they must be")
@@ -66,22 +67,21 @@ def migrate(
             help="In a database without any, make the configured projection, empty; else the first rebuild makes one.",
         ),
     ] = True,
+    data: DataFolder = None,
 ) -> None:
     """Bring the database's schema up to date; safe to repeat.
 
     For a database that is new or lost while the log is not: 'chronofact migrate --no-projection', then 'chronofact rebuild start'.
     """
-    from chronofact.cli.options import outside_told, read_settings
+    from chronofact.cli.options import database, facts_topic, outside_told
     from chronofact.postgres.migrate import migrate as apply_missing
     from chronofact.postgres.migrate import status
 
-    settings = read_settings()
-    conninfo = settings.postgres.get_secret_value()
+    conninfo, configured = database(data)
     with outside_told():
         missing = status(conninfo).missing
-        apply_missing(
-            conninfo, projection=settings.projection if projection else None, partitions=settings.facts_partitions
-        )
+        partitions = facts_topic(data).partitions
+        apply_missing(conninfo, projection=configured if projection else None, partitions=partitions)
     for name in missing:
         print(f"applied {name}")
     print("the database is up to date")

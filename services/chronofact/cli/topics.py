@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from chronofact.cli import moving, refill, services
+from chronofact.cli.options import DataFolder
 
 PANEL = "Services"
 HELP = "Create the Kafka topics that are missing and check all of them; or copy, seal or refill the facts topic."
@@ -20,7 +21,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="topics", rich_help_panel=PANEL)
 
 
-def _topics(context: typer.Context) -> None:
+def _topics(context: typer.Context, data: DataFolder = None) -> None:
     """Create the Kafka topics that are missing and check all of them; or copy, seal or refill the facts topic."""
     if context.invoked_subcommand is None:
-        services.topics()
+        services.topics(data)
+    elif data is not None:
+        raise typer.BadParameter(f"say it behind {context.invoked_subcommand}", param_hint="--data")

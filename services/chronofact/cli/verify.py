@@ -37,7 +37,10 @@ def verify(
     left: Annotated[str, typer.Argument(metavar="A", help="A projection, like p1.")],
     right: Annotated[str, typer.Argument(metavar="B", help="The one to hold against it, like p2.")],
     aspects: Annotated[
-        Aspects, typer.Option("--aspects", help="What to compare: all, or said: only what no rule decides.")
+        Aspects,
+        typer.Option(
+            "--aspects", help="What to compare: all; said: only what no rule decides; across: as --across-topics."
+        ),
     ] = Aspects.ALL,
     hold: Annotated[
         str | None,
@@ -74,8 +77,8 @@ def verify(
         raise typer.BadParameter("a projection is the same as itself", param_hint="B")
     if hold not in {None, left, right}:
         raise typer.BadParameter(f"it is {left} or {right}", param_hint="--hold")
-    if across_topics:
-        if hold is not None or aspects is not Aspects.ALL:
+    if across_topics or aspects is Aspects.ACROSS:
+        if hold is not None or aspects is Aspects.SAID:
             raise typer.BadParameter("it goes without --hold and --aspects", param_hint="--across-topics")
         verify_across(data, left, right, samples, json=json)
         return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json as jsons
 import time
 from pathlib import Path
 
+import orjson
 import typer
 
 from chronofact.cli.counted import counted
@@ -15,16 +15,21 @@ from chronofact.cli.outcome import ExitCode
 
 def verify_across(data: Path | None, left: str, right: str, samples: int, *, json: bool) -> None:
     """Compares, tells, and ends with 1 where something differs."""
-    from chronofact.postgres.across_topics import compare_across
+    from chronofact.postgres.across_topics import compare_across, keep
 
     started = time.monotonic()
     with outside_told():
-        found = compare_across(database(data)[0], left, right, samples=samples)
-    seconds = time.monotonic() - started
+        conninfo = database(data)[0]
+        found = compare_across(conninfo, left, right, samples=samples)
+        seconds = time.monotonic() - started
+        number = keep(conninfo, left, right, found, seconds=seconds)
     if json:
-        print(jsons.dumps({"identical": found.identical, **found._asdict(), "seconds": round(seconds, 3)}))
+        compared = {name: count for name, count in found._asdict().items() if name != "cuts"}
+        body = {"identical": found.identical, **compared, "seconds": round(seconds, 3), "verification": number}
+        print(orjson.dumps(body).decode())
     else:
-        print(f"{counted(found.facts, 'fact')} and {counted(found.events, 'event')} a side in {seconds:.1f} s")
+        kept = "" if number is None else f"verification {number} across topics: "
+        print(f"{kept}{counted(found.facts, 'fact')} and {counted(found.events, 'event')} a side in {seconds:.1f} s")
         for line in found.samples:
             print(f"fact {line}")
         if found.further:

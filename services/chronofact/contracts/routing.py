@@ -92,6 +92,8 @@ class Beside:
     is_of_other_topic: bool
     is_held: bool
     lag_events: int
+    applied_since: int | None
+    """Messages that the old one has applied since both were found to be the same across topics; None: they never were."""
     is_rebuilt: bool
     compared_with: str | None
     verification_id: int | None

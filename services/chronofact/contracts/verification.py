@@ -18,10 +18,11 @@ class VerificationState(StrEnum):
 
 
 class Aspects(StrEnum):
-    """What is compared: every line, or only what no rule has a say in."""
+    """What is compared: every line, only what no rule has a say in, or what does not depend on the topic."""
 
     ALL = "all"
     SAID = "said"
+    ACROSS = "across"
 
 
 TABLES: Mapping[Aspects, Sequence[str]] = {

@@ -134,6 +134,31 @@ class Admin:
         """
         return self._named(name, lambda: _uuid_bytes(self._described(name).topic_id))
 
+    def made_of(self, topic_id: bytes | None, configured: Topic) -> Topic:
+        """The topic of this id under whatever name; the configured one where the id is None or no topic has it any more.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+        """
+        if topic_id is None:
+            return configured
+        with suppress(Unfit):
+            if self.topic_id(configured.name) == topic_id:
+                return configured
+        return self._found(topic_id) or configured
+
+    def _found(self, topic_id: bytes) -> Topic | None:
+        names = sorted(self._ask(lambda: self._client.list_topics(timeout=self._timeout_s)).topics)
+        if not names:
+            return None
+        asked = self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s)
+        for name, future in asked.items():
+            with suppress(KafkaException):  # it was deleted meanwhile, or is not ours to see
+                described = self._result(future)
+                if _uuid_bytes(described.topic_id) == topic_id:
+                    return facts_named(name, len(described.partitions))
+        return None
+
     def configure(self, name: str, settings: Mapping[str, str]) -> None:
         """Change these settings of a topic, and no others.
 

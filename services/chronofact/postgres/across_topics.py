@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -21,6 +22,14 @@ SETTINGS: Final[dict[str, str | int]] = {
 _WHOLE: Final = frozenset({"catching_up", "verifying", "ready", "live", "retired"})
 
 
+class Cut(NamedTuple):
+    """How far a projection had come in its own topic."""
+
+    topic_id: UUID | None
+    next_offsets: Sequence[int]
+    """By partition from 0."""
+
+
 class Across(NamedTuple):
     """What was compared, and what differs."""
 
@@ -33,6 +42,8 @@ class Across(NamedTuple):
     """The first facts that differ, each with what of it does."""
     parked: int
     """Messages that only one side has parked, or more often."""
+    cuts: tuple[Cut, Cut]
+    """How far either had come."""
 
     @property
     def identical(self) -> bool:
@@ -58,11 +69,46 @@ def across(connection: Connection[Any], left: str, right: str, *, samples: int) 
     with failures_named():
         cuts = connection.execute(script("verify", "cut").filled(connection), {"projections": [left, right]}).fetchall()
         _refuse(left, right, {line[0]: (line[1], line[2]) for line in cuts if line[-1]})
+        reached = {line[0]: _cut(*line[4:7]) for line in cuts}
         compared = script("verify", "across").filled(connection, schema=left, other_schema=right)
         (found,) = connection.execute(compared, {"samples": samples}).fetchall()
         parked = script("verify", "across_parked").filled(connection)
         (apart,) = connection.execute(parked, {"projection": left, "other_projection": right}).fetchall()
-    return Across(*found, *apart)
+    return Across(*found, parked=apart[0], cuts=(reached[left], reached[right]))
+
+
+def keep(conninfo: str, left: str, right: str, found: Across, *, seconds: float) -> int | None:
+    """Keeps what was found beside other verifications, for a switch to ask; its number.
+
+    None, and nothing, where all that was compared is the same, and one side has more: that says neither the one nor the other.
+
+    Raises:
+        Transient: Postgres is away.
+    """
+    differences = found.differences + found.parked
+    if found.further and not differences:
+        return None
+    here, there = found.cuts
+    kept = {
+        "left_projection": left,
+        "right_projection": right,
+        "seconds": seconds,
+        "topic_id": here.topic_id,
+        "next_offsets": [*here.next_offsets],
+        "right_topic_id": there.topic_id,
+        "right_next_offsets": [*there.next_offsets],
+        "facts": found.facts,
+        "events": found.events,
+        "differences": differences,
+    }
+    with failures_named(), connect(conninfo, "verify", autocommit=True) as connection:
+        line = connection.execute(script("verify", "keep_across").filled(connection), kept).fetchone()
+    return None if line is None else int(line[0])
+
+
+def _cut(topic_id: UUID | None, partitions: Sequence[int], next_offsets: Sequence[int]) -> Cut:
+    reached = dict(zip(partitions, next_offsets, strict=True))
+    return Cut(topic_id, [reached.get(one, 0) for one in range(max(reached, default=-1) + 1)])
 
 
 def _refuse(left: str, right: str, standing: dict[str, tuple[int, str]]) -> None:

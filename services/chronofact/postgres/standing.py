@@ -27,6 +27,10 @@ class Standing:
         named = {"projection": projection, "topic_id": UUID(bytes=topic_id)}
         return dict(self._lines("checkpoints", named))
 
+    def made_of(self) -> dict[str, bytes]:
+        """The id of the topic that each projection was made from, of those of which anything was applied."""
+        return {name: topic_id.bytes for name, topic_id in self._lines("made_of", {})}
+
     def routed(self) -> list[str]:
         """The projections that reads go to, that of all tenants without a line of their own first."""
         return [name for (name,) in self._lines("routed", {})]

@@ -25,6 +25,7 @@ from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
 from chronofact.projector.turns import OfTurns, Turns
 from chronofact.runtime.config import Settings, settings_or_exit
+from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.lifecycle import stop_on_signals
 from chronofact.runtime.logging import configure_logging, place_of
@@ -104,7 +105,13 @@ def _feed(settings: Settings, projection: str, health: Health, metrics: Metrics,
 
 
 def _compose(settings: Settings, projection: str, store: ProjectionStore, telling: Telling, turn: OfTurns) -> Projector:
-    topic = facts_topic(settings.facts_topic, settings.facts_partitions)
+    admin = Admin(settings.kafka, options=settings.kafka_options)
+    try:
+        # what was made from a topic that is moved away from is fed from that one
+        topic = admin.made_of(store.made_of(), facts_topic(settings.facts_topic, settings.facts_partitions))
+    except (Transient, Unfit):
+        store.close()
+        raise
 
     def consumer() -> LogConsumer:
         return LogConsumer(
@@ -116,7 +123,6 @@ def _compose(settings: Settings, projection: str, store: ProjectionStore, tellin
             options=settings.kafka_options,
         )
 
-    admin = Admin(settings.kafka, options=settings.kafka_options)
     limits = Limits(
         batch_events_max=settings.batch_events_max,
         batch_wait_s=settings.batch_wait_ms / 1_000,

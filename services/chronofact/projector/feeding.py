@@ -25,6 +25,9 @@ LEAVE_S: Final = 15.0
 """How long all feeds together may take to finish their batches and leave, at the end of the process."""
 SILENT_S: Final = 6.0
 """A roster that tells nothing for so long, more than a statement of it may take, is waited for no more."""
+PAUSE_MIN_S: Final = 0.05
+PAUSE_MAX_S: Final = 2.0
+"""Between two tries of a feed to begin while Kafka or Postgres is away."""
 AGAIN_S: Final = 30.0
 """A feed that something was wrong with begins anew after so long, while others go on."""
 
@@ -119,13 +122,28 @@ class Feed:
         self.guard(self._feed, self._failed)
 
     def _feed(self) -> None:
-        projector = self._projector = self._make()
+        projector = self._projector = self._made()
+        if projector is None:
+            return
         try:
             while not self._stopping.is_set():
                 self.stall.turned()
                 projector.step()
         finally:
             projector.close()
+
+    def _made(self) -> Projector | None:
+        """It asks Postgres and Kafka which topic the projection is of, until both answer; None when it is told to leave."""
+        pause_s = PAUSE_MIN_S
+        while not self._stopping.is_set():
+            self.stall.turned()
+            try:
+                return self._make()
+            except (Transient, Unfit) as failure:
+                self.telling.hindered(failure, pause_s=pause_s)
+            self._stopping.wait(pause_s)
+            pause_s = min(2 * pause_s, PAUSE_MAX_S)
+        return None
 
     def _failed(self, code: str, message: str) -> None:
         self.telling.failed(code, message)

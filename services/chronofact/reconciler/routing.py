@@ -154,11 +154,22 @@ def _unfit_to_read(new: Known, beside: Beside, source: str, lag_events_max: int,
     elif beside.is_held:
         yield Refusal("route_not_fed", f"{new.name} is held for a verification; wait until that is over")
     if beside.is_of_other_topic:
-        told = f"{new.name} is made of another topic than {source}, so nobody can say how far it lags"
-        yield Refusal("route_other_topic", f"{told}; compare the topics' ends (docs/operations/switch.md)")
+        yield from _unproven_across(new, beside, source)
     elif beside.is_begun and beside.lag_events > lag_events_max:
         told = f"{new.name} lacks {beside.lag_events:,} events that {source} has, more than {lag_events_max:,}"
         yield Refusal("route_lags", f"{told}; wait until it has caught up, or see why it does not")
+
+
+def _unproven_across(new: Known, beside: Beside, source: str) -> Iterator[Refusal]:
+    """Whether it was shown to have all that the old one has: no offset tells."""
+    if beside.applied_since == 0:
+        return
+    told = f"{new.name} is made of another topic than {source}, so nobody can say how far it lags"
+    if beside.applied_since is not None:
+        more = f"{source} has applied {beside.applied_since:,} more since"
+        told = f"{new.name}, which is made of another topic, was found to be the same as {source}, but {more}"
+    compare = f"`chronofact verify {source} {new.name} --across-topics` tells, while nothing is written"
+    yield Refusal("route_other_topic", f"{told}; {compare} (docs/operations/more-partitions.md)")
 
 
 _HELP: Final = {

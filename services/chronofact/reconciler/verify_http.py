@@ -9,7 +9,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 
 from chronofact.contracts.meant import hint
-from chronofact.contracts.verification import Aspects, VerificationState, VerifyWanted
+from chronofact.contracts.verification import TABLES, Aspects, VerificationState, VerifyWanted
 from chronofact.domain.errors import Rejected
 from chronofact.reconciler.paging import PAGE, newest_first, oldest_first
 from chronofact.reconciler.requests import Operating, body_of, in_path, numbered, only
