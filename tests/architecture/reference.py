@@ -152,7 +152,7 @@ def commands_page() -> str:
         "name the fact; version and event ids are those of the results (`chronofact why` shows them).\n"
         "\n"
         "Each result of an assertion has the `version_id`. What names a version or an event that is not known (`activate`, `supersede`, `end`, `revoke`,\n"
-        "`resolve_conflict`, `declare_relation`) is accepted and waits: the writer keeps no state, and order does not matter\n"
+        "`resolve_conflict`, `declare_relation`, `check_relations`) is accepted and waits: the writer keeps no state, and order does not matter\n"
         "([semantics](../semantics.md), 3). It applies when the rest arrives; an id that was misspelled waits for ever, and changes nothing. Whether one waits is told by\n"
         '`chronofact why` ("names a version that nobody has asserted"), by `ignored` of `GET /v1/explain` (`version_unknown`), and by `GET /v1/facts/{fact_id}/events`.'
     )

@@ -48,6 +48,9 @@ MEANINGS: Final = {
     "newer_version_id": "Which one is newer; with `supersedes` it must be said, with others it may not.",
     "llm_call_made": "Whether a model was asked.",
     "model": "Which model.",
+    "pairs": "How many pairs there were.",
+    "decided": "How many of them are decided.",
+    "pending": "How many are not; `reason` says which and why.",
     "id": "The evidence's name: a message, a file, a URL.",
     "hash": "SHA-256 of the evidence, 64 hexadecimal digits.",
     "text": "The evidence itself, which is hashed and not kept.",
@@ -57,6 +60,8 @@ OF_ONE_COMMAND: Final = {
     ("revoke", "version_id"): "The version that never counted; either this or `event_id`.",
     ("revoke", "event_id"): "The end, supersession or decision that never counted.",
     ("declare_relation", "decided_by"): "What decided.",
+    ("check_relations", "version_id"): "The memory whose pairs they are.",
+    ("check_relations", "reason"): "Why, in a word; where pairs are pending, JSON that names them.",
 }
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "assert": {
@@ -90,6 +95,16 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "newer_version_id": PNPM,
         "decided_at": "2026-08-01T09:00:00Z",
         "decided_by": "person",
+    },
+    "check_relations": {
+        "type": "check_relations",
+        "subject": "ana",
+        "key": "memory/preference",
+        "version_id": PNPM,
+        "pairs": 1,
+        "decided": 1,
+        "pending": 0,
+        "reason": "all_decided",
     },
 }
 

@@ -50,6 +50,8 @@ def words(*known: str) -> st.SearchStrategy[Any]:
     return mostly(st.sampled_from(known), VALUES)
 
 
+COUNTS = mostly(st.integers(-1, 4), VALUES)
+
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "subject": mostly(WORDS, VALUES),
     "scope": mostly(st.sampled_from(["user:self", "repo:A/b", "repo:%41%ff", "global"]), ODD),
@@ -78,6 +80,9 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "decided_by": words("rule", "person"),
     "llm_call_made": mostly(st.booleans(), VALUES),
     "model": WORDS,
+    "pairs": COUNTS,
+    "decided": COUNTS,
+    "pending": COUNTS,
     "reason": mostly(WORDS, VALUES),
     "recorded_at": INSTANTS,
     "idempotency_key": WORDS,
@@ -104,6 +109,7 @@ NEEDED = {
         "decided_at",
         "decided_by",
     ),
+    "check_relations": ("subject", "key", "version_id", "pairs", "decided", "pending"),
 }
 
 

@@ -158,3 +158,16 @@ def test_two_tenants_never_share_a_fact(writer: WriterInProcess) -> None:
         for tenant in ("acme", "rival")
     }
     assert len(ids) == 2
+
+
+def test_only_a_service_says_that_pairs_were_checked(writer: WriterInProcess) -> None:
+    check: dict[str, str | int] = {
+        "type": "check_relations",
+        "subject": "ada",
+        "key": "memory/a",
+        "version_id": str(UUID(int=1)),
+    }
+    check |= {"pairs": 0, "decided": 0, "pending": 0}
+    refused = writer.send(check, bearing("t-import"))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "check_not_allowed")
+    assert writer.send(check, bearing("t-service", **{"x-tenant-id": "acme"})).status_code == 201

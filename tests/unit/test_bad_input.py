@@ -17,6 +17,7 @@ FACT = {"subject": "ada", "key": "k"}
 PAIR = {"left_version_id": ID, "right_version_id": OTHER}
 RESOLVE = {**FACT, **PAIR, "type": "resolve_conflict", "keep": None, "decided_at": AT}
 RELATE = {**FACT, **PAIR, "type": "declare_relation", "relation": "unrelated", "decided_at": AT, "decided_by": "rule"}
+CHECK = {**FACT, "type": "check_relations", "version_id": ID, "pairs": 2, "decided": 1, "pending": 1}
 RAW = b'{"type":"assert","subject":"ada","key":"k","source":{"id":"s","text":"t"},"value":%s}'
 
 
@@ -105,6 +106,12 @@ COMMANDS: list[tuple[dict[str, Any], str, str | None]] = [
     (RELATE | {"newer_version_id": ID}, "newer_not_allowed", "newer_version_id"),
     (RELATE | {"decided_by": "oracle"}, "field_value", "decided_by"),
     (RELATE | {"llm_call_made": 1}, "field_type", "llm_call_made"),
+    (CHECK | {"pairs": 1}, "pairs_miscounted", "pairs"),
+    (CHECK | {"decided": -1}, "pairs_miscounted", "pairs"),
+    (CHECK | {"pending": -1}, "pairs_miscounted", "pairs"),
+    (CHECK | {"pairs": 1_000_001}, "pairs_miscounted", "pairs"),
+    (CHECK | {"pairs": 2.5}, "field_type", "pairs"),
+    (CHECK | {"version_id": "ada"}, "id_malformed", "version_id"),
 ]
 
 

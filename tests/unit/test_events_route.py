@@ -12,7 +12,15 @@ from chronofact.client.ids import Ids
 from chronofact.contracts.payload import happening_of, id_text
 from chronofact.contracts.position import Position
 from chronofact.domain.errors import Rejected
-from chronofact.domain.events import Cardinality, FactAsserted, FactEnded, FactSuperseded, Mode, Succession
+from chronofact.domain.events import (
+    Cardinality,
+    FactAsserted,
+    FactEnded,
+    FactSuperseded,
+    Mode,
+    RelationsChecked,
+    Succession,
+)
 from chronofact.domain.interval import parse_instant
 from chronofact.kafka.partitioning import partition_of
 from chronofact.runtime.failures import Transient
@@ -162,15 +170,17 @@ def test_every_other_command_has_its_event(writer: WriterInProcess) -> None:
         {"type": "revoke", "event_id": two},
         {"type": "resolve_conflict", **pair, "keep": None, "decided_at": at, "decided_by": "ada"},
         {"type": "declare_relation", **pair, "relation": "unrelated", "decided_at": at, "decided_by": "person"},
+        {"type": "check_relations", "version_id": one, "pairs": 3, "decided": 1, "pending": 1, "reason": "no_model"},
     ]
     told = writer.send([fact | command for command in commands]).json()
-    assert [result["status"] for result in told["results"]] == ["accepted"] * 7
+    assert [result["status"] for result in told["results"]] == ["accepted"] * 8
     (partition,) = writer.log.partitions.values()
     events = [happening_of(event.kind, event.payload) for event in writer.events()]
-    assert len(partition) == 7
+    assert len(partition) == 8
     assert isinstance(events[1], FactSuperseded)
     assert events[1].mode is Mode.REPLACE
     assert events[2] == FactEnded(UUID(one).bytes, parse_instant(at), None)
+    assert events[7] == RelationsChecked(UUID(one).bytes, 3, 1, 1, "no_model", llm_call_made=False)
     assert writer.events()[0].subject_label is None
 
 

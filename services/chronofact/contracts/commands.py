@@ -124,7 +124,34 @@ class DeclareRelation(_Command):
     model: Name | None = None
 
 
-Command: TypeAlias = Assert | Activate | Supersede | End | Revoke | ResolveConflict | DeclareRelation
+class CheckRelations(_Command):
+    """The pairs of a text memory have been looked at, by whoever decides them (role ``service``)."""
+
+    type: Literal["check_relations"]
+    version_id: IdText
+    pairs: int
+    decided: int
+    pending: int
+    reason: Reason | None = None
+    llm_call_made: bool = False
+
+
+class Memory(_Part):
+    """What somebody said, as a text memory of ``POST /v1/memories``: a version of the fact ``memory/<category>``."""
+
+    subject: Name
+    category: str
+    text: str
+    source: Source
+    scope: str | None = None
+    valid_from: Instant | None = None
+    valid_to: Instant | None = None
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    recorded_at: Instant | None = None
+    idempotency_key: Annotated[str, StringConstraints(max_length=256)] | None = None
+
+
+Command: TypeAlias = Assert | Activate | Supersede | End | Revoke | ResolveConflict | DeclareRelation | CheckRelations
 """Any of them, told apart by ``type``."""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from chronofact.contracts.text_codes import TEXT_COMMAND_CODES, TEXT_REMEDIES, TEXT_REQUEST_CODES
 from chronofact.contracts.topic_codes import TOPIC_CODES
 
-_COMMAND: Final = {
+_COMMAND: Final = TEXT_COMMAND_CODES | {
     # shape
     "command_not_object": "A command is a JSON object.",
     "field_missing": "A required field is absent.",
@@ -62,7 +63,7 @@ _COMMAND: Final = {
     "key_not_hex": "`key` is not a message key in hexadecimal digits.",
     "newer_not_allowed": "Only the relation `supersedes` has a `newer_version_id`.",
 }
-_REQUEST: Final = {
+_REQUEST: Final = TEXT_REQUEST_CODES | {
     "json_malformed": (400, "The body is not JSON, or is cut short."),
     "body_empty": (400, "The body is empty."),
     "encoding_not_utf8": (400, "The body or a parameter is not UTF-8."),
@@ -340,7 +341,7 @@ _SURROUNDINGS: Final = TOPIC_CODES | {
 }
 """What is around a service or in its log: each with what it means and what helps."""
 
-_WAITING: Final = {
+_WAITING: Final = TEXT_REMEDIES | {
     "outcome_unknown": "send it again",
     "shutting_down": "wait until it has restarted, or ask another",
     "queue_full": "send it again a little later",

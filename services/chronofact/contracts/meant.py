@@ -55,6 +55,7 @@ _OTHER_WORDS: Final = MappingProxyType(
         "revoke": "retract undo remove withdraw takeback factrevoked delete",
         "resolve_conflict": "settle decide conflictresolved resolve",
         "declare_relation": "relate relation relationdeclared",
+        "check_relations": "checked relationschecked",
         # kinds of scope
         "user": "person self me",
         "repo": "repository git codebase",

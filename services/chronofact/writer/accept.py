@@ -4,43 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias, assert_never
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.commands import (
-    Activate,
     Assert,
+    CheckRelations,
     Command,
-    DeclareRelation,
-    End,
-    ResolveConflict,
-    Revoke,
     Source,
-    Supersede,
     Supersedes,
 )
 from chronofact.contracts.fact_keys import KeyDeclaration, KeyDeclarations
-from chronofact.contracts.payload import id_bytes, payload_of
+from chronofact.contracts.payload import payload_of
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope, ScopeKinds, covers
 from chronofact.domain.canonical import canonical, digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import (
     Cardinality,
-    ConflictResolved,
-    Decider,
-    FactActivated,
     FactAsserted,
-    FactEnded,
-    FactRevoked,
-    FactSuperseded,
     Happening,
     Lifecycle,
-    Mode,
-    RelationDeclared,
     Succession,
     Supersession,
-    Verdict,
 )
 from chronofact.domain.identity import (
     FactIdentity,
@@ -50,16 +36,14 @@ from chronofact.domain.identity import (
     subject_id_of,
     version_id_of,
 )
-from chronofact.domain.interval import Interval, parse_instant
+from chronofact.writer.fields import bound_at, id_of, instant_at, interval_of, mode_of
+from chronofact.writer.said import said_of
 
 VALUE_BYTES_MAX: Final = 65_536
 SUPERSEDES_MAX: Final = 100
 CLOCK_SLACK_US: Final = 5 * 60 * 1_000_000
 _SLOTS_KEPT: Final = 8_192
-_INSTANTS_KEPT: Final = 4_096
 _HASH_CHARS: Final = 64
-
-_instant = lru_cache(_INSTANTS_KEPT)(parse_instant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +54,7 @@ class Authority:
     scopes: tuple[str, ...]
     may_import: bool
     now: int
+    is_service: bool = False
 
 
 class Slot(NamedTuple):
@@ -104,15 +89,25 @@ class Acceptor:
         Raises:
             Rejected: a code of the closed list, with the field.
         """
-        scope = DEFAULT_SCOPE if command.scope is None else command.scope
-        slot = self._slot(authority.tenant_id, command.subject, scope, command.key)
-        if not covers(authority.scopes, slot.scope):
-            raise Rejected("scope_not_covered", "the credential does not cover this scope", field="scope")
-        import_time = _import_time(command.recorded_at, authority)
+        slot = self.slot(command.subject, command.scope, command.key, authority)
+        import_time = import_time_of(command.recorded_at, authority)
         if isinstance(command, Assert):
             return _asserted(command, slot, import_time, trace)
-        what, version_id = _said(command)
-        return Accepted(slot.fact_id, _event(slot, what, version_id, import_time, trace), None)
+        if isinstance(command, CheckRelations) and not authority.is_service:
+            raise Rejected("check_not_allowed", "check_relations needs the role service", field="type")
+        what, version_id = said_of(command)
+        return Accepted(slot.fact_id, event_of(slot, what, version_id, import_time, trace), None)
+
+    def slot(self, subject: str, scope: str | None, key: str, authority: Authority) -> Slot:
+        """The fact that is spoken of.
+
+        Raises:
+            Rejected: it can't be named so, or the caller may not speak of it.
+        """
+        found = self._slot(authority.tenant_id, subject, DEFAULT_SCOPE if scope is None else scope, key)
+        if not covers(authority.scopes, found.scope):
+            raise Rejected("scope_not_covered", "the credential does not cover this scope", field="scope")
+        return found
 
     def _slot_of(self, tenant_id: UUID, subject: str, scope: str, key: str) -> Slot:
         declared = self._keys.of(key)
@@ -123,7 +118,7 @@ class Acceptor:
         return Slot(fact_id_of_canonical(spelled), spelled, label, named, declared)
 
 
-def _event(
+def event_of(
     slot: Slot,
     what: Happening,
     version_id: bytes | None,
@@ -133,6 +128,7 @@ def _event(
     value_hash: bytes | None = None,
     source_hash: bytes | None = None,
 ) -> FactEvent:
+    """The event of what is said of a fact; nothing is derived yet."""
     kind = type(what).__name__
     payload = payload_of(what)
     event_id = event_id_of(slot.fact_id, kind, payload)
@@ -151,12 +147,17 @@ def _event(
     )
 
 
-def _import_time(recorded_at: str | None, authority: Authority) -> int | None:
+def import_time_of(recorded_at: str | None, authority: Authority) -> int | None:
+    """The original system time, where one is said and the caller may say it.
+
+    Raises:
+        Rejected: ``import_not_allowed``, ``recorded_at_in_future``, or what is wrong with an instant.
+    """
     if recorded_at is None:
         return None
     if not authority.may_import:
         raise Rejected("import_not_allowed", "recorded_at needs the role import", field="recorded_at")
-    instant = _at("recorded_at", recorded_at)
+    instant = instant_at("recorded_at", recorded_at)
     if instant > authority.now + CLOCK_SLACK_US:
         raise Rejected("recorded_at_in_future", "recorded_at is later than now plus 5 minutes", field="recorded_at")
     return instant
@@ -167,8 +168,8 @@ def _import_time(recorded_at: str | None, authority: Authority) -> int | None:
 
 def _asserted(command: Assert, slot: Slot, import_time: int | None, trace: str | None) -> Accepted:
     value = _value(command)
-    valid = Interval(_bound("valid_from", command.valid_from), _bound("valid_to", command.valid_to))
-    source_hash = _source_hash(command.source)
+    valid = interval_of(command.valid_from, command.valid_to)
+    source_hash = source_hash_of(command.source)
     version_id = version_id_of(
         slot.fact_id,
         value=value,
@@ -190,7 +191,7 @@ def _asserted(command: Assert, slot: Slot, import_time: int | None, trace: str |
         command.confidence,
         () if command.supersedes is None else _supersedes(command.supersedes, version_id),
     )
-    event = _event(slot, what, version_id, import_time, trace, value_hash=what.value_hash, source_hash=source_hash)
+    event = event_of(slot, what, version_id, import_time, trace, value_hash=what.value_hash, source_hash=source_hash)
     return Accepted(slot.fact_id, event, version_id)
 
 
@@ -204,7 +205,12 @@ def _value(command: Assert) -> bytes:
     return value
 
 
-def _source_hash(source: Source) -> bytes:
+def source_hash_of(source: Source) -> bytes:
+    """The hash of the evidence, said or made of its text.
+
+    Raises:
+        Rejected: ``source_hash_missing``, ``source_hash_malformed``, ``source_hash_differs``.
+    """
     of_text = None if source.text is None else digest(source.text.encode())
     if source.hash is None:
         if of_text is None:
@@ -243,117 +249,7 @@ def _supersedes(said: Supersedes | list[Supersedes], version_id: bytes) -> tuple
 
 def _supersession(edge: Supersedes) -> Supersession:
     return Supersession(
-        _id("supersedes.version_id", edge.version_id),
-        _bound("supersedes.effective_at", edge.effective_at),
-        _mode(edge.mode),
+        id_of("supersedes.version_id", edge.version_id),
+        bound_at("supersedes.effective_at", edge.effective_at),
+        mode_of(edge.mode),
     )
-
-
-# -- everything else -------------------------------------------------------------------------------
-
-Rest: TypeAlias = Activate | Supersede | End | Revoke | ResolveConflict | DeclareRelation
-
-
-def _said(command: Rest) -> tuple[Happening, bytes | None]:
-    match command:
-        case Activate():
-            version_id = _id("version_id", command.version_id)
-            return FactActivated(version_id, command.reason), version_id
-        case End():
-            version_id = _id("version_id", command.version_id)
-            return FactEnded(version_id, _at("effective_at", command.effective_at), command.reason), version_id
-        case Supersede():
-            return _superseded(command)
-        case Revoke():
-            return _revoked(command)
-        case ResolveConflict():
-            return _resolved(command), None
-        case DeclareRelation():
-            return _declared(command), None
-        case _:
-            assert_never(command)
-
-
-def _superseded(command: Supersede) -> tuple[FactSuperseded, bytes]:
-    new = _id("new_version_id", command.new_version_id)
-    old = _id("old_version_id", command.old_version_id)
-    if new == old:
-        raise Rejected("supersedes_itself", "a version can't supersede itself", field="old_version_id")
-    effective_at = _bound("effective_at", command.effective_at)
-    return FactSuperseded(new, old, effective_at, _mode(command.mode), command.reason), new
-
-
-def _revoked(command: Revoke) -> tuple[FactRevoked, bytes | None]:
-    if (command.version_id is None) == (command.event_id is None):
-        raise Rejected("revoke_names_one", "revoke names a version_id or an event_id, and one only", field="version_id")
-    version_id = _optional_id("version_id", command.version_id)
-    event_id = _optional_id("event_id", command.event_id)
-    return FactRevoked(version_id, event_id, command.reason), version_id
-
-
-def _resolved(command: ResolveConflict) -> ConflictResolved:
-    left, right = _pair(command.left_version_id, command.right_version_id)
-    keep = _optional_id("keep", command.keep)
-    if keep not in {None, left, right}:
-        raise Rejected("keep_not_in_pair", "keep is neither of the two versions", field="keep")
-    decided_at = _at("decided_at", command.decided_at)
-    return ConflictResolved(left, right, keep, decided_at, command.decided_by, command.reason)
-
-
-def _declared(command: DeclareRelation) -> RelationDeclared:
-    left, right = _pair(command.left_version_id, command.right_version_id)
-    newer = _optional_id("newer_version_id", command.newer_version_id)
-    relation = Verdict(command.relation)
-    if relation is not Verdict.SUPERSEDES and newer is not None:
-        raise Rejected(
-            "newer_not_allowed", "only the relation supersedes has a newer version", field="newer_version_id"
-        )
-    if relation is Verdict.SUPERSEDES and newer is None:
-        raise Rejected("newer_missing", "the relation supersedes needs newer_version_id", field="newer_version_id")
-    if newer not in {None, left, right}:
-        raise Rejected("newer_not_in_pair", "newer_version_id is neither of the two versions", field="newer_version_id")
-    return RelationDeclared(
-        left,
-        right,
-        relation,
-        newer,
-        _at("decided_at", command.decided_at),
-        Decider(command.decided_by),
-        command.reason,
-        command.llm_call_made,
-        command.model,
-    )
-
-
-def _pair(left_text: str, right_text: str) -> tuple[bytes, bytes]:
-    """The two ids, lower one first: a pair has no order."""
-    left, right = _id("left_version_id", left_text), _id("right_version_id", right_text)
-    if left == right:
-        raise Rejected("pair_of_one", "a pair is of two different versions", field="right_version_id")
-    return (left, right) if left < right else (right, left)
-
-
-def _mode(mode: str | None) -> Mode | None:
-    return None if mode is None else Mode(mode)
-
-
-def _id(field: str, text: str) -> bytes:
-    try:
-        return id_bytes(text)
-    except ValueError:
-        raise Rejected("id_malformed", "not a UUID of 36 characters", field=field) from None
-
-
-def _optional_id(field: str, text: str | None) -> bytes | None:
-    return None if text is None else _id(field, text)
-
-
-def _at(field: str, text: str) -> int:
-    try:
-        return _instant(text)
-    except Rejected as error:
-        raise error.at(field) from None
-
-
-def _bound(field: str, text: str | None) -> int | None:
-    return None if text is None else _at(field, text)

@@ -62,7 +62,9 @@ class Events:
     def _authority(self, headers: Headers) -> Authority:
         caller = self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
         caller.require(Role.WRITE)
-        return Authority(caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, self._clock())
+        return Authority(
+            caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, self._clock(), Role.SERVICE in caller.roles
+        )
 
 
 def add_events(app: FastAPI, events: Events, metrics: Metrics) -> None:
