@@ -71,10 +71,10 @@ def across(connection: Connection[Any], left: str, right: str, *, samples: int) 
         _refuse(left, right, {line[0]: (line[1], line[2]) for line in cuts if line[-1]})
         reached = {line[0]: _cut(*line[4:7]) for line in cuts}
         compared = script("verify", "across").filled(connection, schema=left, other_schema=right)
-        (found,) = connection.execute(compared, {"samples": samples}).fetchall()
+        ((facts, events, further, differences, told),) = connection.execute(compared, {"samples": samples}).fetchall()
         parked = script("verify", "across_parked").filled(connection)
         (apart,) = connection.execute(parked, {"projection": left, "other_projection": right}).fetchall()
-    return Across(*found, parked=apart[0], cuts=(reached[left], reached[right]))
+    return Across(facts, events, further, differences, told, apart[0], (reached[left], reached[right]))
 
 
 def keep(conninfo: str, left: str, right: str, found: Across, *, seconds: float) -> int | None:
