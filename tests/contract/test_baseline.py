@@ -18,6 +18,8 @@ from chronofact.cli.outcome import ExitCode, Failure
 from chronofact.domain.events import Cardinality, FactEnded, FactSuperseded
 from chronofact.domain.identity import tenant_id_of
 from chronofact.domain.interval import parse_instant
+from chronofact.postgres.projections import create_projection
+from chronofact.postgres.session import connect
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.shadowing import BASE, Scoped, add_projection, project, spoil
 from tests.integration.fixtures_stack import database_like
@@ -379,6 +381,16 @@ def test_for_a_person(address: str) -> None:
         "columns that were not looked at: updated_at", f"unknown: hobby of {'dan@acme.test'} in user:self",
     ):  # fmt: skip
         assert told in ran.stdout, told
+
+
+def test_a_tenant_s_table_is_held_against_what_that_tenant_reads(address: str) -> None:
+    with connect(address, "test", autocommit=True) as connection:
+        create_projection(connection, "p2", rule=1, state="ready")
+        connection.execute("insert into chronofact.tenant_route (tenant_id, projection) values (%s, 'p2')", (ACME,))
+    asked = ("--baseline", SELECT)
+    assert report(address, *asked, "--tenant", "acme")["projection"] == "p2"
+    assert report(address, *asked, "--tenant", "another")["projection"] == "p1"
+    assert report(address, *asked, "--tenant", "acme", "--projection", "p1")["projection"] == "p1"
 
 
 def test_a_name_that_is_no_tenant_of_ours_is_only_theirs(address: str) -> None:

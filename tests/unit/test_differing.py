@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from random import Random
@@ -64,6 +65,15 @@ def test_the_same_answers_at_all_times_leave_one_line_of_what_lies_behind() -> N
         FACT, AGREES, old=[stretch(None, None, "a")], new=[stretch(None, None, "a")], behind=({"h": 1}, {"h": 2})
     )
     assert (one.is_behind, one.sort, one.old_said, one.new_said) == (True, Sort.CORRECTING, {"h": 1}, {"h": 2})
+
+
+def test_the_last_instant_that_can_be_said_is_not_open() -> None:
+    last = datetime.max.replace(tzinfo=UTC)
+    until = replace(stretch(None, None, "a"), valid_to=last)
+    since = replace(stretch(None, None, "b"), valid_from=last)
+    assert told(FACT, AGREES, [until, since], [stretch(None, None, "a")]) == [
+        (last, None, "correcting", "check_agrees", (b"b",), (b"a",))
+    ]
 
 
 def test_what_nobody_has_drawn_is_unknown() -> None:

@@ -233,13 +233,15 @@ def _compared(
     from chronofact.contracts.scope_kinds import ScopeKinds
     from chronofact.postgres.baseline_side import our_side
     from chronofact.postgres.baseline_source import reading
+    from chronofact.postgres.route_store import RouteStore
     from chronofact.postgres.shadow_store import ShadowStore
     from chronofact.reconciler.baseline import Lines, empty_report, hold_against
 
     statement, url = source
     conninfo, configured = database(data)
     tenant_id = wanted[0]
-    name = projection or ShadowStore(conninfo).routed() or configured
+    theirs_goes_to = None if tenant_id is None else RouteStore(conninfo).goes_to(tenant_id)
+    name = projection or theirs_goes_to or ShadowStore(conninfo).routed() or configured
     needed = COLUMNS if tenant_id is None else COLUMNS[1:]
     at = None if valid_at is None else datetime.fromisoformat(valid_at)
     with reading(url or conninfo, statement, needed=needed) as theirs, our_side(conninfo, name) as ours:

@@ -112,6 +112,13 @@ class RouteStore:
         with failures_named(), self._connected(lock_timeout=LOCK_TIMEOUT_MS) as connection, connection.transaction():
             yield RouteChanging(connection)
 
+    def goes_to(self, tenant_id: UUID) -> str | None:
+        """The projection that a tenant's reads go to; None without any line for it."""
+        with failures_named(), self._connected() as connection:
+            found = connection.execute(script("routing", "lines_of").filled(connection), {"tenant_ids": [tenant_id]})
+            lines = [Line._make(one) for one in found.fetchall()]
+        return next((one.projection for one in lines if one.projection), None)
+
     def routes(self, *, after: UUID | None, limit: int) -> list[Route]:
         """A page, the line for all others first, then by tenant."""
         return self._typed("list", Route, {"after": after, "limit": limit})

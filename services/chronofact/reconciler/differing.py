@@ -11,8 +11,7 @@ from chronofact.contracts.shadow import NOT_DRAWN, NOT_THERE, Candidate, Differe
 LINES_A_FACT_MAX: Final = 50
 """Stretches of a fact with a line each; the rest of them are one line, of the gravest class among them."""
 _ANSWERED: Final = frozenset({"value", "values"})
-_BEGIN: Final = datetime.min.replace(tzinfo=UTC)
-_END: Final = datetime.max.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 _ABSENT: Final = Stretch(None, None, "not_there", None, (), None, None, NOT_THERE)
 _GRAVEST_FIRST: Final = (Sort.UNKNOWN, Sort.DISCOVERED_CONFLICT, Sort.SCOPE_CHANGE, Sort.CORRECTING)
 
@@ -93,14 +92,14 @@ def beside(
     start: datetime | None = None
     while True:
         left, right = old[before], new[after]
-        stop = min(left.valid_to or _END, right.valid_to or _END)
+        stop = min(left.valid_to, right.valid_to, key=_open_last)
         if held is not None and held[2].is_same(left) and held[3].is_same(right):
-            held = (held[0], _bound(stop), held[2], held[3])
+            held = (held[0], stop, held[2], held[3])
         else:
             if held is not None:
                 yield held
-            held = (start, _bound(stop), left, right)
-        if stop == _END:
+            held = (start, stop, left, right)
+        if stop is None:
             yield held
             return
         start = stop
@@ -132,5 +131,6 @@ def _only(one: Stretch, other: Stretch) -> tuple[bytes, ...]:
     return tuple(sorted(set(one.value_hashes) - set(other.value_hashes))) if one.kind in _ANSWERED else ()
 
 
-def _bound(at: datetime) -> datetime | None:
-    return None if at == _END else at
+def _open_last(at: datetime | None) -> tuple[bool, datetime]:
+    """Open is later than any instant that can be said, the last one, too."""
+    return at is None, at or _LAST
