@@ -11,7 +11,7 @@ from chronofact.text.frames import Frame
 from chronofact.text.worker import BATCH_CHARS_MAX, BATCH_TEXTS_MAX, Models, TextWorker
 
 
-class Reading:
+class Twin:
     """Both models: notes the batches and the thread, and waits at a gate."""
 
     version = "twin"
@@ -35,12 +35,12 @@ class Reading:
 
 
 @pytest.fixture
-def reading() -> Reading:
-    return Reading()
+def reading() -> Twin:
+    return Twin()
 
 
 @pytest.fixture
-async def worker(reading: Reading) -> AsyncIterator[TextWorker]:
+async def worker(reading: Twin) -> AsyncIterator[TextWorker]:
     made = TextWorker(lambda: Models(reading, reading), texts_max=100)
     yield made
     reading.gate.set()
@@ -48,7 +48,7 @@ async def worker(reading: Reading) -> AsyncIterator[TextWorker]:
 
 
 async def values(worker: TextWorker, texts: Sequence[str]) -> list[str]:
-    return [one.frames[0]["value"] for one in await worker.derive(texts)]
+    return [one.frames[0].value for one in await worker.derive(texts)]
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -63,13 +63,13 @@ async def test_what_is_derived_comes_in_order_whoever_else_asks(worker: TextWork
     assert worker.waiting == 0
 
 
-async def test_one_thread_reads_all_and_not_that_of_the_loop(worker: TextWorker, reading: Reading) -> None:
+async def test_one_thread_reads_all_and_not_that_of_the_loop(worker: TextWorker, reading: Twin) -> None:
     await asyncio.gather(*(worker.derive(["a"]) for _ in range(20)))
     assert len(reading.threads) == 1
     assert threading.current_thread().name not in reading.threads
 
 
-async def test_one_text_does_not_wait_for_all_of_another_request(worker: TextWorker, reading: Reading) -> None:
+async def test_one_text_does_not_wait_for_all_of_another_request(worker: TextWorker, reading: Twin) -> None:
     reading.gate.clear()
     long = asyncio.create_task(worker.derive(["many"] * 90))
     await until(lambda: worker.waiting == 90)
@@ -82,14 +82,14 @@ async def test_one_text_does_not_wait_for_all_of_another_request(worker: TextWor
     assert len(await long) == 90
 
 
-async def test_a_batch_has_a_limit_in_texts_and_one_in_characters(worker: TextWorker, reading: Reading) -> None:
+async def test_a_batch_has_a_limit_in_texts_and_one_in_characters(worker: TextWorker, reading: Twin) -> None:
     texts = ["short"] * 20 + ["x" * (BATCH_CHARS_MAX - 10)] * 3 + ["y" * (3 * BATCH_CHARS_MAX)]
     assert await values(worker, texts) == texts
     assert max(map(len, reading.batches)) == BATCH_TEXTS_MAX
     assert [batch for batch in reading.batches if len(batch) > 1 and sum(map(len, batch)) > BATCH_CHARS_MAX] == []
 
 
-async def test_too_many_texts_are_refused_whole(worker: TextWorker, reading: Reading) -> None:
+async def test_too_many_texts_are_refused_whole(worker: TextWorker, reading: Twin) -> None:
     reading.gate.clear()
     waiting = asyncio.create_task(worker.derive(["a"] * 60))
     await until(lambda: worker.waiting == 60)
@@ -106,7 +106,7 @@ async def test_a_failure_is_that_of_who_asked_and_of_nobody_after(worker: TextWo
     assert await values(worker, ["fine"]) == ["fine"]
 
 
-async def test_models_that_can_not_be_made_fail_each_call(reading: Reading) -> None:
+async def test_models_that_can_not_be_made_fail_each_call(reading: Twin) -> None:
     def make() -> Models:
         raise OSError("no file")
 
@@ -117,7 +117,7 @@ async def test_models_that_can_not_be_made_fail_each_call(reading: Reading) -> N
     worker.close()
 
 
-async def test_who_goes_away_is_read_no_further(worker: TextWorker, reading: Reading) -> None:
+async def test_who_goes_away_is_read_no_further(worker: TextWorker, reading: Twin) -> None:
     reading.gate.clear()
     leaving = asyncio.create_task(worker.derive(["gone"] * 80))
     await until(lambda: worker.waiting == 80)
@@ -130,7 +130,7 @@ async def test_who_goes_away_is_read_no_further(worker: TextWorker, reading: Rea
     assert worker.waiting == 0
 
 
-async def test_closing_refuses_what_is_not_begun(worker: TextWorker, reading: Reading) -> None:
+async def test_closing_refuses_what_is_not_begun(worker: TextWorker, reading: Twin) -> None:
     reading.gate.clear()
     begun = asyncio.create_task(worker.derive(["begun"]))
     await until(lambda: worker.waiting == 1)
@@ -144,7 +144,7 @@ async def test_closing_refuses_what_is_not_begun(worker: TextWorker, reading: Re
     assert len(await begun) == 1
 
 
-async def test_loading_makes_the_models_before_a_text_comes(reading: Reading) -> None:
+async def test_loading_makes_the_models_before_a_text_comes(reading: Twin) -> None:
     made: list[Models] = []
 
     def make() -> Models:

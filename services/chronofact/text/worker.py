@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, Protocol
 
-from chronofact.contracts.derived import Derived
+from chronofact.contracts.derived import Derived, encode
 from chronofact.contracts.log import QueueFull
 from chronofact.domain.errors import Rejected
 from chronofact.text.frames import Frame
@@ -22,7 +22,10 @@ BATCH_CHARS_MAX: Final = 2_000
 class Extracts(Protocol):
     """Finds the frames of texts; raises for none."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """Of what found them."""
+        ...
 
     def frames_of_many(self, texts: Sequence[str]) -> Sequence[tuple[Frame, ...]]:
         """The frames of each, in order."""
@@ -32,11 +35,21 @@ class Extracts(Protocol):
 class Embeds(Protocol):
     """Gives texts their places."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """Of the model; embeddings of two are no neighbours."""
+        ...
 
     def embed_many(self, texts: Sequence[str]) -> Sequence[bytes]:
         """The embedding of each, in order."""
         ...
+
+
+class Reading(NamedTuple):
+    """What was found in a text: its frames, and all that is derived of it as its event carries it."""
+
+    frames: tuple[Frame, ...]
+    derived: bytes
 
 
 class Models(NamedTuple):
@@ -45,15 +58,16 @@ class Models(NamedTuple):
     extractor: Extracts
     embedder: Embeds
 
-    def derive(self, texts: Sequence[str]) -> list[Derived]:
+    def derive(self, texts: Sequence[str]) -> list[Reading]:
         """All that is derived of each text, in order."""
         embeddings = self.embedder.embed_many(texts)
         found = self.extractor.frames_of_many(texts)
-        return [self._derived(frames, one) for frames, one in zip(found, embeddings, strict=True)]
+        return [self._reading(frames, one) for frames, one in zip(found, embeddings, strict=True)]
 
-    def _derived(self, frames: tuple[Frame, ...], embedding: bytes) -> Derived:
+    def _reading(self, frames: tuple[Frame, ...], embedding: bytes) -> Reading:
         said = [frame.to_json() for frame in frames]
-        return Derived(self.extractor.version, said, list(index_keys(frames)), self.embedder.version, embedding)
+        derived = Derived(self.extractor.version, said, list(index_keys(frames)), self.embedder.version, embedding)
+        return Reading(frames, encode(derived))
 
 
 class _Job:
@@ -62,14 +76,14 @@ class _Job:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.begun = 0
-        self.derived: list[Derived] = []
-        self.done: asyncio.Future[list[Derived]] = asyncio.get_running_loop().create_future()
+        self.readings: list[Reading] = []
+        self.done: asyncio.Future[list[Reading]] = asyncio.get_running_loop().create_future()
 
-    def settle(self, derived: list[Derived]) -> None:
+    def settle(self, readings: list[Reading]) -> None:
         """So many more are read."""
-        self.derived += derived
-        if len(self.derived) == len(self.texts) and not self.done.done():
-            self.done.set_result(self.derived)
+        self.readings += readings
+        if len(self.readings) == len(self.texts) and not self.done.done():
+            self.done.set_result(self.readings)
 
     def fail(self, error: BaseException) -> None:
         """None of them can be read."""
@@ -98,7 +112,7 @@ class TextWorker:
         """Texts that are not read yet."""
         return self._waiting
 
-    async def derive(self, texts: Sequence[str]) -> list[Derived]:
+    async def derive(self, texts: Sequence[str]) -> list[Reading]:
         """What is derived of each text, in order.
 
         Raises:
@@ -157,18 +171,18 @@ class TextWorker:
                 self._jobs.append(job)
         return list(taken.items())
 
-    def _derive(self, texts: Sequence[str]) -> list[Derived]:
+    def _derive(self, texts: Sequence[str]) -> list[Reading]:
         if self._models is None:
             self._models = self._make()
         return self._models.derive(texts) if texts else []
 
 
-def _hand_over(batch: list[_Share], reading: asyncio.Future[list[Derived]]) -> None:
+def _hand_over(batch: list[_Share], reading: asyncio.Future[list[Reading]]) -> None:
     if (error := reading.exception()) is not None:
         for job, _ in batch:
             job.fail(error)
         return
-    derived, at = reading.result(), 0
+    readings, at = reading.result(), 0
     for job, count in batch:
-        job.settle(derived[at : at + count])
+        job.settle(readings[at : at + count])
         at += count
