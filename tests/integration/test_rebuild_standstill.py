@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -12,21 +14,29 @@ from typing import Any
 import psycopg
 import pytest
 
-from chronofact.contracts.rebuilding import Rebuild
+from chronofact.contracts.rebuilding import Rebuild, RebuildWanted
 from chronofact.kafka.admin import create_topics
 from chronofact.postgres.load_store import Loaded
 from chronofact.postgres.load_work import LOCK_CLASS, LoadWork
+from chronofact.postgres.rebuild_hold import RebuildHold
+from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.postgres.session import connect
+from chronofact.reconciler.rebuild_http import waiting
 from chronofact.reconciler.rebuilding.load import load, plan
+from chronofact.reconciler.standstill import Standstills
 from chronofact.runtime.config import Settings
+from chronofact.runtime.metrics import Metrics
 from tests.bench.workload import mixed
+from tests.integration.faults.services import stop_process, wake
 from tests.integration.nasty import POISON
 from tests.integration.projecting import WAIT_S, append
-from tests.integration.rebuilding import prepare_only, settings_for, taken
+from tests.integration.rebuild_world import ReconcilerProcess
+from tests.integration.rebuilding import loaded, prepare_only, settings_for, taken, worker_pids
 from tests.integration.saying import Fact, Said
 
 ADA = Fact("ada")
 EVENTS = 200
+STILL_S = 7.0
 
 
 @pytest.fixture
@@ -38,12 +48,13 @@ def settings(kafka: str, topic_name: str, database: str) -> Settings:
 
 
 @contextmanager
-def loading(settings: Settings, rebuild: Rebuild) -> Iterator[Future[Loaded]]:
+def loading(settings: Settings, rebuild: Rebuild, standstills: Standstills | None = None) -> Iterator[Future[Loaded]]:
     """A load at work while the block runs."""
     stopping = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         try:
-            yield pool.submit(load, settings, rebuild, report=lambda _parts: None, stopping=stopping)
+            said: dict[str, Any] = {"report": lambda _parts: None, "stopping": stopping, "standstills": standstills}
+            yield pool.submit(load, settings, rebuild, **said)
         finally:
             stopping.set()
 
@@ -98,6 +109,80 @@ def test_a_worker_that_stands_still_within_a_bucket_is_ended_by_the_next_runner(
         loading(settings, plan(settings, again)) as load_of_it,
     ):
         assert load_of_it.result(WAIT_S).events == EVENTS
+
+
+def test_a_worker_that_really_stands_still_is_told_of_killed_and_its_part_begun_again(
+    settings: Settings, database: str
+) -> None:
+    settings = settings.model_copy(update={"rebuild_still_s": STILL_S})
+    metrics = Metrics("reconciler")
+    with psycopg.connect(database, autocommit=True) as look, taken(database, workers=1) as rebuild:
+        planned = plan(settings, rebuild)
+        prepare_only(settings, planned)
+        with loading(settings, planned, Standstills(metrics)) as load_of_it:
+            with look.transaction():
+                look.execute("lock table p2.event in share mode")
+                await_so(
+                    look, "select exists (select from pg_locks where relation = 'p2.event'::regclass and not granted)"
+                )
+                (stopped,) = worker_pids()
+                os.kill(stopped, signal.SIGSTOP)  # in the middle of a bucket, and of a COPY
+            told = "select waiting like 'worker 1 stands still since %' from chronofact.rebuild"
+            await_so(look, told)
+            assert load_of_it.result(WAIT_S).events == EVENTS
+            assert stopped not in worker_pids()
+        await_so(look, "select waiting is null from chronofact.rebuild")
+        assert look.execute("select count(*)::int from p2.event").fetchone() == (EVENTS,)
+    assert metrics.registry.get_sample_value("chronofact_standstills_ended_total", {"of": "worker"}) == 1
+
+
+def test_a_reconciler_that_really_stands_still_loses_its_rebuild_and_changes_nothing_when_it_wakes(
+    settings: Settings, kafka: str, database: str
+) -> None:
+    store = RebuildStore(database, still_s=STILL_S)
+    rebuild_id = store.begin(RebuildWanted(workers=1), workers=1).rebuild.rebuild_id
+    with (
+        ReconcilerProcess(kafka, settings.facts_topic, database, check_daily_at="", parked_share_max=1.0) as first,
+        psycopg.connect(database, autocommit=True) as look,
+    ):
+        await_so(look, "select to_regclass('p2.event') is not null")
+        with look.transaction():
+            look.execute("lock table p2.event in share mode")
+            await_so(look, "select exists (select from pg_locks where relation = 'p2.event'::regclass and not granted)")
+            stop_process(first)
+        with once_free(store, rebuild_id) as hold:
+            assert loaded(settings, hold.rebuild).events == EVENTS
+            before = line_of(look)
+            wake(first)
+            assert first.await_event("rebuild_lost")["rebuild"] == rebuild_id
+            assert line_of(look) == before
+            assert look.execute("select count(*)::int from p2.event").fetchone() == (EVENTS,)
+
+
+@contextmanager
+def once_free(store: RebuildStore, rebuild_id: int) -> Iterator[RebuildHold]:
+    """The rebuild, taken from a reconciler that stands still, which is told first."""
+    deadline, said = time.monotonic() + WAIT_S, list[str]()
+    while True:
+        found = store.rebuild(rebuild_id)
+        assert found is not None
+        said += [waiting(found[0]) or ""] if found[0].still else []
+        with store.take(rebuild_id) as hold:
+            if hold is not None:
+                assert "its reconciler stands still since" in said[0]
+                yield hold
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def line_of(connection: psycopg.Connection[Any]) -> tuple[Any, ...]:
+    """All that is kept of the rebuild."""
+    found = connection.execute(
+        "select r::text, (select array_agg(p::text order by p.partition) from chronofact.rebuild_part as p)"
+        " from chronofact.rebuild as r"
+    ).fetchone()
+    return tuple(found or ())
 
 
 def test_the_server_misses_a_machine_that_is_gone_within_seconds(database: str) -> None:

@@ -18,7 +18,9 @@ from chronofact.contracts.rebuilding import (
     RebuildTold,
     RebuildWanted,
 )
+from chronofact.contracts.standstill import STILL_S
 from chronofact.reconciler.rebuild_ports import GoOn, Hold
+from chronofact.runtime.failures import Transient
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FEEDING = {RebuildState.CATCHING_UP, RebuildState.VERIFYING, RebuildState.FAILED}
@@ -42,6 +44,10 @@ class MemoryRebuilds:
         self.offsets: dict[str, dict[int, tuple[int, int]]] = {"p1": {0: (70, 3), 1: (30, 3)}}
         self.route: str | None = "p1"
         self.at_work: int | None = None
+        self.stands_still_s: float | None = None
+        """For how long whoever is at work has given no sign; None: it gives them."""
+        self.ended: set[tuple[int, int]] = set()
+        """Rebuild and epoch of runners whose session was ended."""
 
     def begin(self, wanted: RebuildWanted, *, workers: int) -> RebuildTold:
         rebuild_id = len(self.kept) + 1
@@ -71,8 +77,11 @@ class MemoryRebuilds:
     @contextmanager
     def take(self, rebuild_id: int, *, to_build: bool = True) -> Iterator[Hold | None]:
         if self.at_work == rebuild_id or (to_build and self.at_work is not None):
-            yield None
-            return
+            if self.stands_still_s is None or self.stands_still_s < STILL_S:
+                yield None
+                return
+            self.ended.add((self.at_work, self.kept[self.at_work].rebuild.epoch))
+            self.at_work = self.stands_still_s = None
         before, self.at_work = self.at_work, rebuild_id
         self.change(rebuild_id, epoch=self.kept[rebuild_id].rebuild.epoch + 1)
         try:
@@ -100,6 +109,8 @@ class MemoryHold:
 
     def _mine(self) -> Kept:
         kept = self._all.kept[self.rebuild.rebuild_id]
+        if (self.rebuild.rebuild_id, self.rebuild.epoch) in self._all.ended:
+            raise Transient("postgres_away", "the connection broke")
         if kept.rebuild.epoch != self.rebuild.epoch:
             raise RebuildLost(self.rebuild.rebuild_id)
         return kept
@@ -209,3 +220,5 @@ class ScriptedSteps:
         self.done.append(step)
         if step in self.first:
             self.first.pop(step)(rebuild)
+            if self._rebuilds.kept[rebuild.rebuild_id].rebuild.epoch != rebuild.epoch:
+                raise RebuildLost(rebuild.rebuild_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,11 @@ import pytest
 from chronofact.cli.__main__ import main
 from chronofact.cli.outcome import ExitCode
 from chronofact.cli.rebuild_asking import PATIENCE_S, Asking, Away, followed, is_over
-from chronofact.cli.rebuild_told import JSON_EVERY_S, LINE_EVERY_S, JsonLines, Lines, summary, told
+from chronofact.cli.rebuild_told import JSON_EVERY_S, LINE_EVERY_S, JsonLines, Lines, step, summary, told
+from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildTold
+from chronofact.contracts.standstill import Standstill
+from chronofact.reconciler.rebuild_http import told as rebuild_body
+from chronofact.reconciler.standstill import workers_told
 
 FOUND: dict[str, Any] = {
     "id": "4", "projection": "p2", "rule": 1, "state": "catching_up", "waiting": "no projector feeds p2",
@@ -38,6 +43,18 @@ def test_it_tells_phases_shares_and_what_it_waits_for() -> None:
     said = "\n".join(told(FOUND))
     for words in ("rebuild 4 of p2", "no projector feeds p2", "load 2.0 s (50%)", "40 events/s", "1 message parked"):
         assert words in said
+
+
+def test_it_tells_who_stands_still_and_since_when() -> None:
+    still = Standstill(datetime(2026, 1, 1, 9, 30, tzinfo=UTC), 7.5)
+    rebuild = Rebuild(4, "p2", 1, RebuildState.BUILDING, 2, 1, still.since, heartbeat_at=still.since)
+    body = rebuild_body(RebuildTold(rebuild, 90, 90, 0, 0, 0, 0, still=still))
+    assert body["still_since"] == step(body)["still_since"] == "2026-01-01T09:30:00Z"
+    assert "its reconciler stands still since 2026-01-01T09:30:00Z" in "\n".join(told(body))
+    awake = rebuild_body(RebuildTold(rebuild, 90, 90, 0, 0, 0, 0))
+    assert (awake["still_since"], awake["waiting"]) == (None, None)
+    assert (workers_told({2: still}) or "").startswith("worker 2 stands still since 2026-01-01T09:30:00Z")
+    assert workers_told({}) is None
 
 
 def test_it_tells_why_it_failed_and_what_helps() -> None:

@@ -87,11 +87,15 @@ class Work:
         self.refused = refused
         self.told: list[tuple[int, str]] = []
         self.attempts = 0
+        self.steps = 0
         self.asides: list[AsideMessage] = []
         self.buckets: list[Bucket] = []
 
     def dropped(self, topic_id: bytes, partition: int) -> frozenset[int]:
         return frozenset()
+
+    def step(self) -> None:
+        self.steps += 1
 
     def read(self, partition: int, messages_read: int, *, buckets: int, state: str) -> int:
         self.told.append((messages_read, state))
@@ -121,6 +125,7 @@ def test_it_is_read_once_and_folded() -> None:
     assert (log.read_from, work.asides) == ([0], [])
     assert sum(one.facts for one in work.buckets) == len(FACTS)
     assert sum(one.events for one in work.buckets) == len(LOG)
+    assert work.steps >= len(LOG) // 10, "each batch of the log is one"
 
 
 def test_it_goes_on_behind_the_last_message_once_kafka_is_back() -> None:

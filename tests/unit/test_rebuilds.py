@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildWanted
+from chronofact.contracts.standstill import STILL_S
 from chronofact.domain.errors import Rejected
 from chronofact.reconciler import rebuilds as life
 from chronofact.reconciler.rebuilds import RebuildRunner
@@ -196,6 +197,45 @@ def test_a_runner_that_lost_it_changes_nothing(world: World, step: str) -> None:
     assert ("p2" in _serving(world), world.ends) == (False, [])
     world.runner.turn()
     assert world.rebuilds.state(1) is RebuildState.READY
+
+
+@pytest.mark.parametrize("step", ["plan", "load", "verify", "compare", "discard"])
+def test_a_runner_that_stands_still_is_ended_by_the_next_and_changes_nothing_when_it_wakes(
+    world: World, step: str
+) -> None:
+    left = list[Rebuild]()
+
+    def stand_still(rebuild: Rebuild) -> None:
+        for still_s, is_taken in ((STILL_S - 1, False), (STILL_S, True)):
+            world.rebuilds.stands_still_s = still_s
+            world.another().turn()
+            assert (world.kept().epoch > rebuild.epoch) is is_taken
+        left.append(world.kept())
+
+    world.first(step, stand_still)
+    if step == "discard":
+        world.first("load", lambda rebuild: world.rebuilds.ask_cancel(rebuild.rebuild_id))
+    world.start(rule=2)
+    world.runner.turn()
+    wanted = "cancelled" if step == "discard" else "ready"
+    assert world.ends == [(wanted, None)]
+    assert [world.kept()] == left
+    assert left[0].state == wanted
+
+
+def test_the_turn_of_one_that_stands_still_at_its_end_goes_to_the_next(world: World) -> None:
+    for _ in range(2):
+        world.start()
+
+    def stand_still(_rebuild: Rebuild) -> None:
+        world.rebuilds.change(1, state=RebuildState.READY)
+        world.rebuilds.stands_still_s = STILL_S
+        world.another().turn()
+        assert world.rebuilds.state(2) is RebuildState.READY
+
+    world.first("verify", stand_still)
+    world.runner.turn()
+    assert [world.rebuilds.state(one) for one in (1, 2)] == [RebuildState.READY] * 2
 
 
 def test_one_that_serves_is_only_told_ready_whatever_was_asked_meanwhile(world: World) -> None:

@@ -9,8 +9,10 @@ from itertools import pairwise
 
 from chronofact.contracts.outcomes import Outcomes
 from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildTold
+from chronofact.contracts.standstill import Standstill
 from chronofact.reconciler.outcome_metrics import READ_EVERY_S, OutcomeMetrics
 from chronofact.reconciler.rebuild_metrics import RebuildMetrics
+from chronofact.reconciler.standstill import Standstills
 from chronofact.runtime.metrics import METRICS, Metrics
 from tests.unit.rebuild_twins import MemoryRebuilds
 
@@ -75,7 +77,7 @@ class OneAtWork(MemoryRebuilds):
 async def test_a_rebuild_is_told_with_its_phases_and_rate() -> None:
     clock = iter(range(0, 100, 2))
     metrics, rebuilds = Metrics("reconciler"), OneAtWork()
-    told = RebuildMetrics(rebuilds, metrics, monotonic=lambda: float(next(clock)))
+    told = RebuildMetrics(rebuilds, metrics, Standstills(metrics), monotonic=lambda: float(next(clock)))
     rates = []
     for before, now in pairwise((0, 400, 1_000)):
         rebuilds.told = replace(rebuilds.told, messages_read=now, messages=before)
@@ -94,6 +96,31 @@ async def test_a_rebuild_is_told_with_its_phases_and_rate() -> None:
     told.ended(RebuildState.FAILED, "log_truncated")
     assert value(metrics, "rebuilds_ended_total", state="ready") == 1
     assert value(metrics, "rebuild_failures_total", code="log_truncated") == 1
+
+
+async def test_who_stands_still_is_told_until_it_goes_on() -> None:
+    metrics, rebuilds = Metrics("reconciler"), OneAtWork()
+    standstills = Standstills(metrics)
+    told = RebuildMetrics(rebuilds, metrics, standstills)
+
+    def silent() -> list[float | None]:
+        return [value(metrics, "rebuild_still_seconds", of=one) for one in ("reconciler", "worker")]
+
+    assert silent() == [0, 0]
+    rebuilds.told = replace(rebuilds.told, still=Standstill(START, 7.5))
+    standstills.workers({2: Standstill(START, 6.0), 4: Standstill(START, 9.0)})
+    await told.read()
+    assert silent() == [7.5, 9]
+    rebuilds.told = replace(rebuilds.told, still=None)
+    await told.read()
+    assert silent() == [0, 9]
+    rebuilds.told = replace(rebuilds.told, rebuild=replace(rebuilds.told.rebuild, state=RebuildState.READY))
+    await told.read()
+    assert silent() == [0, 0]
+    for what in ("rebuild 3", "rebuild turn", "worker 2", "check of p1"):
+        standstills.ended(what, Standstill(START, 30.0))
+    ended = [value(metrics, "standstills_ended_total", of=one) for one in ("rebuild", "worker", "check")]
+    assert ended == [2, 1, 1]
 
 
 def test_the_reconciler_has_them_all() -> None:

@@ -2,6 +2,7 @@
 update chronofact.rebuild as r
 set
     heartbeat_at = clock_timestamp(),
+    waiting = %(waiting)s,
     state = %(state)s,
     phases = r.phases || jsonb_build_object(
         %(phase)s::text, round((coalesce((r.phases ->> %(phase)s)::numeric, 0) + %(seconds)s::numeric), 3)

@@ -59,6 +59,7 @@ def step(found: Mapping[str, Any]) -> dict[str, Any]:
     names = ("projection", "state", "waiting", "messages_total", "messages_read", "messages", "events", "facts")
     return {
         "rebuild": found["id"],
+        "still_since": found.get("still_since"),
         **{name: found[name] for name in (*names, "parked", "seconds", "phases")},
     }
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from chronofact.contracts.standstill import Standstill
+
 NOTHING: Final = "none"
 """What a rebuild is verified against where what serves is known to be wrong: the independent check alone decides."""
 
@@ -100,6 +102,8 @@ class RebuildTold:
     events: int
     facts: int
     parked: int
+    still: Standstill | None = None
+    """Of the reconciler that has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import dict_row
 
 from chronofact.contracts.checking import CheckRunning, CheckWanted, Divergence, Run, RunState, Tally
+from chronofact.contracts.standstill import Ended, nobody_is_told
 from chronofact.postgres.check_run import WATCHED, CheckRun
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import Lock, alive, held
 from chronofact.postgres.session import connect
 from chronofact.postgres.standing import Standing
 from chronofact.postgres.template import script
@@ -25,8 +27,9 @@ _DIED: Final = "its process died"
 class CheckStore:
     """The runs of one database; every call has a connection of its own."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, *, still_ended: Ended = nobody_is_told) -> None:
         self._conninfo = conninfo
+        self._still_ended = still_ended
 
     @contextmanager
     def begin(self, wanted: CheckWanted) -> Iterator[CheckRun]:
@@ -39,13 +42,16 @@ class CheckStore:
         with (
             failures_named(),
             connect(self._conninfo, "check", autocommit=True, **WATCHED) as connection,
-            _locked(connection, wanted.projection),
+            held(connection, _lock(wanted.projection), ended=self._still_ended) as is_ours,
         ):
+            if not is_ours:
+                raise CheckRunning(wanted.projection)
             connection.execute(script("check", "run_died").filled(connection), (_DIED, wanted.projection))
             run_id = _begun(connection, wanted)
             run = CheckRun(self._conninfo, connection, run_id, wanted)
             try:
-                yield run
+                with alive(connection):
+                    yield run
             except BaseException as error:
                 run.fail(getattr(error, "code", type(error).__name__))
                 raise
@@ -85,18 +91,8 @@ class CheckStore:
             return [_run_of(line) for line in cursor.execute(script("check", name).filled(connection), parameters)]
 
 
-@contextmanager
-def _locked(connection: Connection[Any], projection: str) -> Iterator[None]:
-    what = (LOCK_CLASS, projection)
-    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", what).fetchone()
-    if found is None or not found[0]:
-        raise CheckRunning(projection)
-    try:
-        yield
-    finally:
-        # the end of the connection would do it too, but a moment after it was closed here
-        if not connection.closed:
-            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", what)
+def _lock(projection: str) -> Lock:
+    return Lock(f"check of {projection}", LOCK_CLASS, projection)
 
 
 def _begun(connection: Connection[Any], wanted: CheckWanted) -> int:

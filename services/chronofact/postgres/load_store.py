@@ -174,14 +174,14 @@ class Watch:
         self._connection = connection
         self._rebuild = rebuild
 
-    def beat(self, state: RebuildState, phase: str, seconds: float) -> None:
-        """The runner is alive, in this state, and so many seconds more went into this phase.
+    def beat(self, state: RebuildState, phase: str, seconds: float, *, waiting: str | None = None) -> None:
+        """The runner is alive, in this state, so many seconds more went into this phase, and it waits for that.
 
         Raises:
             RebuildLost, RebuildCancelled: the load has to end.
         """
         rebuild = self._rebuild
-        told = {"state": state.value, "phase": phase, "seconds": seconds}
+        told = {"state": state.value, "phase": phase, "seconds": seconds, "waiting": waiting}
         named = {"rebuild_id": rebuild.rebuild_id, "epoch": rebuild.epoch}
         with failures_named():
             found = self._connection.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import starmap
 from struct import Struct
@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from psycopg import Connection, sql
+from psycopg.pq import TransactionStatus
 
 from chronofact.contracts.projection import Lines
 from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
@@ -91,8 +92,19 @@ class Encoded:
 class LoadWork:
     """One worker's connection, opened when needed and again after it broke."""
 
-    def __init__(self, conninfo: str, rebuild_id: int, *, epoch: int, worker: int, projection: str) -> None:
+    def __init__(
+        self,
+        conninfo: str,
+        rebuild_id: int,
+        *,
+        epoch: int,
+        worker: int,
+        projection: str,
+        step: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``step`` is told whenever the work goes on."""
         self._conninfo = conninfo
+        self.step = step
         self.rebuild_id = rebuild_id
         self.projection = projection
         self._named: dict[str, Any] = {
@@ -226,6 +238,12 @@ class LoadWork:
                 found = cursor.execute(self._statements["aside"], named).fetchall()
         return [AsideMessage(partition, offset, key, value, at) for offset, key, value, at in found]
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether Postgres has something to answer; for any thread."""
+        connection = self._connection
+        return connection is not None and connection.pgconn.transaction_status == TransactionStatus.ACTIVE
+
     def close(self) -> None:
         """Close the connection; the next call opens another."""
         if self._connection is not None:
@@ -234,6 +252,7 @@ class LoadWork:
 
     def connection(self) -> Connection[Any]:
         """As it is, or a new one."""
+        self.step()
         connection = self._connection
         if connection is None or connection.closed:
             connection = connect(self._conninfo, session_of_workers(self.rebuild_id), autocommit=True, **SETTINGS)

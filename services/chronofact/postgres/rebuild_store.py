@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
 from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildState, RebuildTold, RebuildWanted
+from chronofact.contracts.standstill import STILL_S, Ended, nobody_is_told
 from chronofact.domain.errors import Rejected
 from chronofact.domain.rules import RULE_DEFAULT, RULES
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import Lock, alive, held, standing_still
 from chronofact.postgres.load_work import session_of_workers
 from chronofact.postgres.migrate import migrate, status
 from chronofact.postgres.rebuild_hold import RebuildHold, told
@@ -20,14 +23,16 @@ from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 
 LOCK_CLASS: Final = 0x72626C64  # "rbld"
-_ONE_AT_WORK: Final = (LOCK_CLASS, "")
+_ONE_AT_WORK: Final = Lock("rebuild turn", LOCK_CLASS, "")
 
 
 class RebuildStore:
     """The rebuilds of one database; every call has a connection of its own."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, *, still_s: float = STILL_S, still_ended: Ended = nobody_is_told) -> None:
         self._conninfo = conninfo
+        self._still_s = still_s
+        self._still_ended = still_ended
 
     def begin(self, wanted: RebuildWanted, *, workers: int) -> RebuildTold:
         """A new rebuild, which waits for a runner; a database without any table of ours gets them first.
@@ -55,7 +60,8 @@ class RebuildStore:
     def rebuilds(self, *, before: int | None = None, limit: int = 100) -> list[RebuildTold]:
         """Newest first."""
         with self._connected() as connection:
-            return [*map(told, _lines(connection, "listed", rebuild_id=None, before=before, limit=limit))]
+            found = map(told, _lines(connection, "listed", rebuild_id=None, before=before, limit=limit))
+            return _with_stills(connection, [*found])
 
     def rebuild(self, rebuild_id: int) -> tuple[RebuildTold, list[RebuildPart]] | None:
         """One of them, with its partitions."""
@@ -64,7 +70,8 @@ class RebuildStore:
             if not found:
                 return None
             parts = _lines(connection, "parts", rebuild_id=rebuild_id)
-        return told(found[0]), [RebuildPart(**line) for line in parts]
+            (one,) = _with_stills(connection, [told(found[0])])
+        return one, [RebuildPart(**line) for line in parts]
 
     def counts(self) -> Mapping[RebuildState, int]:
         """How many there are, by state."""
@@ -103,24 +110,31 @@ class RebuildStore:
 
     @contextmanager
     def take(self, rebuild_id: int, *, to_build: bool = True) -> Iterator[RebuildHold | None]:
-        """Become its runner while the block runs; None where another has it, or one is at work and this is ``to_build``."""
+        """Become its runner while the block runs; None where another has it, or one is at work and this is ``to_build``.
+
+        Who has it and stands still is ended for that; whatever it still tries when it wakes names an epoch of before.
+        """
         settings: dict[str, str | int] = {"idle_session_timeout": 0, "client_connection_check_interval": 2_000}
         with (
             failures_named(),
             connect(self._conninfo, "rebuild", autocommit=True, **settings) as connection,
-            _locked(connection, (LOCK_CLASS, str(rebuild_id))) as is_free,
+            self._held(connection, Lock(f"rebuild {rebuild_id}", LOCK_CLASS, str(rebuild_id))) as is_free,
         ):
             if not is_free:
                 yield None
                 return
-            with _locked(connection, _ONE_AT_WORK if to_build else None) as is_turn:
+            with self._held(connection, _ONE_AT_WORK) if to_build else nullcontext(True) as is_turn:
                 taken = _lines(connection, "take", rebuild_id=rebuild_id) if is_turn else []
                 if not taken:
                     yield None
                     return
                 _lines(connection, "end_workers", worker=f"chronofact {session_of_workers(rebuild_id)}")
                 rebuild = told(_one(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1)).rebuild
-                yield RebuildHold(connection, rebuild)
+                with alive(connection):
+                    yield RebuildHold(connection, rebuild)
+
+    def _held(self, connection: Connection[Any], lock: Lock) -> AbstractContextManager[bool]:
+        return held(connection, lock, still_s=self._still_s, ended=self._still_ended)
 
     def _if_there(self, name: str) -> list[dict[str, Any]]:
         with self._connected() as connection:
@@ -133,20 +147,11 @@ class RebuildStore:
             yield connection
 
 
-@contextmanager
-def _locked(connection: Connection[Any], what: tuple[int, str] | None) -> Iterator[bool]:
-    """Whether the lock was free; with nothing to lock it is."""
-    if what is None:
-        yield True
-        return
-    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", what).fetchone()
-    is_held = found is not None and bool(found[0])
-    try:
-        yield is_held
-    finally:
-        # the end of the connection would do it too, but a moment after it was closed here
-        if is_held and not connection.closed and not connection.broken:
-            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", what)
+def _with_stills(connection: Connection[Any], found: Sequence[RebuildTold]) -> list[RebuildTold]:
+    """The same, each with what is known of a runner of it that stands still."""
+    keys = [str(one.rebuild.rebuild_id) for one in found]
+    stills = standing_still(connection, LOCK_CLASS, keys)
+    return [replace(one, still=stills.get(key)) for one, key in zip(found, keys, strict=True)]
 
 
 def _refuse_taken(projection: str, found: Mapping[str, Any]) -> None:

@@ -10,8 +10,10 @@ from uuid import UUID
 from psycopg import Connection
 
 from chronofact.contracts.shadow import Counted, Report, Sample, Shadow, Sort, SweepRunning
+from chronofact.contracts.standstill import Ended, nobody_is_told
 from chronofact.postgres.check_run import WATCHED
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import Lock, alive, held
 from chronofact.postgres.session import connect
 from chronofact.postgres.shadow_sweep import ShadowSweep, sweeping
 from chronofact.postgres.template import script
@@ -23,8 +25,9 @@ LOCK_CLASS: Final = 0x736864  # "shd"
 class ShadowStore:
     """The comparisons of one database; every call has a connection of its own."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, *, still_ended: Ended = nobody_is_told) -> None:
         self._conninfo = conninfo
+        self._still_ended = still_ended
 
     def open(self, new: str, old: str, *, window_s: float) -> tuple[Shadow, bool]:
         """Opens a window over two projections; one that is open already stays as it is. True when it is a new one.
@@ -98,12 +101,12 @@ class ShadowStore:
             SweepRunning: somebody is.
             Unfit: ``projection_missing``, ``projection_not_fed``.
         """
-        with (
-            self._connected() as connection,
-            _locked(connection, shadow.shadow_id),
-            sweeping(self._conninfo, shadow) as sweep,
-        ):
-            yield sweep
+        lock = Lock(f"comparison {shadow.shadow_id}", LOCK_CLASS, str(shadow.shadow_id))
+        with self._connected() as connection, held(connection, lock, ended=self._still_ended) as is_ours:
+            if not is_ours:
+                raise SweepRunning
+            with alive(connection), sweeping(self._conninfo, shadow) as sweep:
+                yield sweep
 
     @contextmanager
     def _connected(self, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
@@ -114,19 +117,6 @@ class ShadowStore:
 def open_shadow(conninfo: str, new: str, old: str, window_s: float) -> Shadow:
     """``ShadowStore.open``, for a rebuild that is ready; to call it again opens nothing new."""
     return ShadowStore(conninfo).open(new, old, window_s=window_s)[0]
-
-
-@contextmanager
-def _locked(connection: Connection[Any], shadow_id: int) -> Iterator[None]:
-    what = (LOCK_CLASS, shadow_id)
-    found = connection.execute("select pg_try_advisory_lock(%s, %s::bigint::integer)", what).fetchone()
-    if found is None or not found[0]:
-        raise SweepRunning
-    try:
-        yield
-    finally:
-        if not connection.closed:
-            connection.execute("select pg_advisory_unlock(%s, %s::bigint::integer)", what)
 
 
 def _refuse_missing(connection: Connection[Any], *names: str) -> None:

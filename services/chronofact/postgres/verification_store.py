@@ -12,6 +12,7 @@ from uuid import UUID
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from chronofact.contracts.standstill import Ended, nobody_is_told
 from chronofact.contracts.verification import (
     Aspects,
     Difference,
@@ -23,6 +24,7 @@ from chronofact.contracts.verification import (
     VerifyWanted,
 )
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import Lock, alive, held
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
@@ -88,8 +90,9 @@ class VerificationRun:
 class VerificationStore:
     """Those of one database; every call has a connection of its own."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, *, still_ended: Ended = nobody_is_told) -> None:
         self._conninfo = conninfo
+        self._still_ended = still_ended
 
     @contextmanager
     def begin(self, wanted: VerifyWanted) -> Iterator[VerificationRun]:
@@ -102,12 +105,14 @@ class VerificationStore:
         both = sorted((wanted.left, wanted.right))
         with failures_named(), self._connected() as connection, ExitStack() as locks:
             for one in both:
-                locks.enter_context(_locked(connection, one))
+                if not locks.enter_context(held(connection, _lock(one), ended=self._still_ended)):
+                    raise VerificationRunning(one)
             died = {**_DIED, "projections": both}
             connection.execute(script("verify", "died").filled(connection), died)
             run = VerificationRun(connection, _begun(connection, wanted))
             try:
-                yield run
+                with alive(connection):
+                    yield run
             except BaseException as error:
                 code = getattr(error, "code", type(error).__name__)
                 run.fail(str(error) or code, code=code, remedy=getattr(error, "remedy", None))
@@ -144,17 +149,8 @@ class VerificationStore:
         return connect(self._conninfo, "verify", autocommit=True, **_WATCHED)
 
 
-@contextmanager
-def _locked(connection: Connection[Any], projection: str) -> Iterator[None]:
-    what = (LOCK_CLASS, projection)
-    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", what).fetchone()
-    if found is None or not found[0]:
-        raise VerificationRunning(projection)
-    try:
-        yield
-    finally:
-        if not connection.closed:
-            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", what)
+def _lock(projection: str) -> Lock:
+    return Lock(f"verification of {projection}", LOCK_CLASS, projection)
 
 
 def _begun(connection: Connection[Any], wanted: VerifyWanted) -> int:

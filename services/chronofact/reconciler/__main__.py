@@ -39,6 +39,7 @@ from chronofact.reconciler.route_http import RouteRoutes, add_route_routes
 from chronofact.reconciler.service import Reconciler, seconds_until
 from chronofact.reconciler.shadow_http import ShadowRoutes, add_shadow_routes
 from chronofact.reconciler.shadow_service import ShadowSweeps
+from chronofact.reconciler.standstill import Standstills
 from chronofact.reconciler.verify import Verifier
 from chronofact.reconciler.verify_http import VerificationRoutes, add_verification_routes
 from chronofact.reconciler.verify_service import Verifying
@@ -72,18 +73,20 @@ def main() -> None:
 async def run(settings: Settings, credentials: Credentials) -> None:
     """The service from its first look at Postgres to its last check."""
     health, metrics = Health(POSTGRES), Metrics("reconciler")
-    checks = CheckStore(settings.postgres.get_secret_value())
+    standstills, conninfo = Standstills(metrics), settings.postgres.get_secret_value()
+    checks = CheckStore(conninfo, still_ended=standstills.ended)
     checker = Checker(checks, log_of(settings), workers=settings.check_workers)
     reconciler = Reconciler(checks, lambda: checker, metrics)
-    verifying = verifying_of(settings)
+    verifying = verifying_of(settings, standstills)
     app = build_app(settings, reconciler, verifying, credentials, health=health, metrics=metrics)
-    counted = ConflictMetrics(ConflictCounts(settings.postgres.get_secret_value()), metrics)
+    counted = ConflictMetrics(ConflictCounts(conninfo), metrics)
     last_check = LastCheckMetrics(checks, metrics)
-    outcomes = OutcomeMetrics(OutcomeCounts(settings.postgres.get_secret_value()), metrics)
-    sweeps = ShadowSweeps(ShadowStore(settings.postgres.get_secret_value()), metrics, sweep_s=settings.shadow_sweep_s)
-    rebuilds = RebuildStore(settings.postgres.get_secret_value())
-    told = RebuildMetrics(rebuilds, metrics)
-    runner = RebuildRunner(rebuilds, RebuildSteps(settings), ended=told.ended)
+    outcomes = OutcomeMetrics(OutcomeCounts(conninfo), metrics)
+    shadows = ShadowStore(conninfo, still_ended=standstills.ended)
+    sweeps = ShadowSweeps(shadows, metrics, sweep_s=settings.shadow_sweep_s)
+    rebuilds = RebuildStore(conninfo, still_s=settings.rebuild_still_s, still_ended=standstills.ended)
+    told = RebuildMetrics(rebuilds, metrics, standstills)
+    runner = RebuildRunner(rebuilds, RebuildSteps(settings, standstills), ended=told.ended)
     jobs = [
         *jobs_of(settings, reconciler, checks, health),
         Job("conflicts", counted.count, counted.pause_s),
@@ -136,10 +139,10 @@ def build_app(
     return app
 
 
-def verifying_of(settings: Settings) -> Verifying:
+def verifying_of(settings: Settings, standstills: Standstills) -> Verifying:
     """Verifications by the same code as ``chronofact verify``."""
     conninfo = settings.postgres.get_secret_value()
-    kept = VerificationStore(conninfo)
+    kept = VerificationStore(conninfo, still_ended=standstills.ended)
     return Verifying(kept, lambda wait_s: Verifier(kept, Snapshots(conninfo), Holds(conninfo), catch_up_s=wait_s))
 
 

@@ -53,6 +53,7 @@ _REBUILD: Final = {
     "rule": COUNT,
     "state": words(*_STATES),
     "waiting": nullable(TEXT),
+    "still_since": nullable(INSTANT),
     "started_at": INSTANT,
     "finished_at": nullable(INSTANT),
     "seconds": _SECONDS,
@@ -188,6 +189,7 @@ def told(found: RebuildTold) -> dict[str, Any]:
         "rule": rebuild.rule,
         "state": rebuild.state.value,
         "waiting": waiting(found),
+        "still_since": None if found.still is None else _instant(found.still.since),
         "started_at": _instant(rebuild.started_at),
         "finished_at": _instant(rebuild.finished_at),
         "heartbeat_at": _instant(rebuild.heartbeat_at),
@@ -212,6 +214,9 @@ def told(found: RebuildTold) -> dict[str, Any]:
 def waiting(found: RebuildTold) -> str | None:
     """For what it waits, in words."""
     rebuild = found.rebuild
+    if found.still is not None:
+        since = _instant(found.still.since)
+        return f"its reconciler stands still since {since}; where it does not wake soon, another one goes on with it"
     if rebuild.state.is_over:
         return "its removal" if rebuild.cancel_asked_at is not None and rebuild.state.value == "failed" else None
     if rebuild.cancel_asked_at is not None:

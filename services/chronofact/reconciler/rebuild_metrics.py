@@ -9,6 +9,7 @@ from typing import Final
 
 from chronofact.contracts.rebuilding import RebuildState, RebuildTold
 from chronofact.reconciler.rebuild_ports import Rebuilds
+from chronofact.reconciler.standstill import Standstills
 from chronofact.runtime.metrics import Metrics
 
 READ_EVERY_S: Final = 2.0
@@ -18,9 +19,15 @@ class RebuildMetrics:
     """Reads again and again."""
 
     def __init__(
-        self, rebuilds: Rebuilds, metrics: Metrics, *, monotonic: Callable[[], float] = time.monotonic
+        self,
+        rebuilds: Rebuilds,
+        metrics: Metrics,
+        standstills: Standstills,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rebuilds = rebuilds
+        self._standstills = standstills
         self._monotonic = monotonic
         self._states = metrics.gauge("chronofact_rebuilds")
         self._messages = metrics.gauge("chronofact_rebuild_messages")
@@ -47,6 +54,7 @@ class RebuildMetrics:
                 return
         self._before = None
         self._rate.set(0)
+        self._standstills.none()
 
     def ended(self, state: RebuildState, code: str | None) -> None:
         """One is over."""
@@ -55,6 +63,7 @@ class RebuildMetrics:
             self._failures.labels(code).inc()
 
     def _tell(self, found: RebuildTold) -> None:
+        self._standstills.reconciler(found.still)
         for name in ("total", "read", "folded"):
             field = "messages" if name == "folded" else f"messages_{name}"
             self._messages.labels(name).set(getattr(found, field))

@@ -9,6 +9,7 @@ from typing import Final
 
 from chronofact.contracts.checking import CheckRunning, CheckWanted, Tally
 from chronofact.contracts.rebuilding import Comparable, Rebuild, RebuildCancelled, RebuildLost
+from chronofact.contracts.standstill import nobody_is_told
 from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.contracts.verification import VerificationRunning
 from chronofact.kafka.admin import Admin
@@ -22,6 +23,7 @@ from chronofact.reconciler.check import Checker
 from chronofact.reconciler.rebuild_ports import GoOn
 from chronofact.reconciler.rebuilding import load as loading
 from chronofact.reconciler.service import new_seed
+from chronofact.reconciler.standstill import Standstills
 from chronofact.reconciler.verify import Verifier
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient, Unfit
@@ -34,8 +36,10 @@ _PASSING: Final = frozenset({"projection_stands_still", "projection_lags"})
 class RebuildSteps:
     """The steps of every rebuild of one database."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, standstills: Standstills | None = None) -> None:
         self._settings = settings
+        self._standstills = standstills
+        self._still_ended = nobody_is_told if standstills is None else standstills.ended
         self._conninfo = settings.postgres.get_secret_value()
 
     def plan(self, rebuild: Rebuild) -> Rebuild:
@@ -44,7 +48,9 @@ class RebuildSteps:
 
     def load(self, rebuild: Rebuild, stopping: threading.Event) -> None:
         """Fill and index."""
-        loading.load(self._settings, rebuild, report=lambda _parts: None, stopping=stopping)
+        loading.load(
+            self._settings, rebuild, report=lambda _parts: None, stopping=stopping, standstills=self._standstills
+        )
 
     def discard(self, rebuild: Rebuild) -> None:
         """Remove all that it has made but its own line; a comparison of it that is open ends."""
@@ -76,7 +82,8 @@ class RebuildSteps:
     def _compare_all(self, rebuild: Rebuild, against: Comparable, go_on: GoOn) -> None:
         aspects = "all" if against.rule == rebuild.rule else "said"
         conninfo = self._conninfo
-        verifier = Verifier(VerificationStore(conninfo), Snapshots(conninfo), Holds(conninfo))
+        kept = VerificationStore(conninfo, still_ended=self._still_ended)
+        verifier = Verifier(kept, Snapshots(conninfo), Holds(conninfo))
         with _watched(go_on, verifier.stop) as rethrow:
             try:
                 found = verifier.verify(
@@ -105,7 +112,7 @@ class RebuildSteps:
         def told(_tally: Tally) -> None:
             go_on()
 
-        store = CheckStore(self._conninfo)
+        store = CheckStore(self._conninfo, still_ended=self._still_ended)
         checker = Checker(store, self._log(), workers=self._settings.check_workers, progress=told)
         # no table of answers: memory_adjudicated() goes on telling those of what serves
         wanted = CheckWanted(rebuild.projection, seed=new_seed(), with_adjudicated=False)

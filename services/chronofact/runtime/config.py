@@ -113,6 +113,12 @@ class Settings(BaseSettings):
         None,
         description="Where a rebuild spills partitions that are too large for memory; the system's temporary folder.",
     )
+    rebuild_still_s: Seconds = Field(
+        30.0,
+        ge=5,
+        le=3_600,
+        description="A reconciler or a worker of a rebuild that gives no sign of life for so long is ended.",
+    )
     rebuild_bucket_bytes: Count = Field(
         16 * 2**20, description="Messages that a worker of a rebuild folds in one transaction, in bytes."
     )

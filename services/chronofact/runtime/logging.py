@@ -41,6 +41,8 @@ LOG_EVENTS: Final = {
     "rebuild_failed": "A rebuild came to its end in failure: its code is in docs/reference/errors.md.",
     "shadow_swept": "Two projections were compared once more, as a window is open: how many facts are not alike.",
     "shadow_failed": "A comparison can't go on, since a projection of it is gone or fed no more; its window has ended.",
+    "still_ended": "Who held something gave no sign of life any more; its session was ended, and others go on.",
+    "worker_still": "A worker process of a rebuild gives no sign of life any more; it is killed, and another takes its place.",
     "worker_died": "A worker process of a rebuild died; another takes its place and goes on from what was written.",
     "job_failed": "Something that a service does by itself was refused by its surroundings; it will be tried again.",
     "cut_short": "The process was told to leave and something at work did not end in time; it is gone all the same.",

@@ -133,6 +133,20 @@ RECONCILER_METRICS: Final = (
         labels=("code",),
     ),
     Metric(
+        "chronofact_rebuild_still_seconds",
+        "gauge",
+        ("reconciler",),
+        "How long the `reconciler` of the rebuild at work, or a `worker` of it here, has given no sign of life; 0 while it does.",
+        labels=("of",),
+    ),
+    Metric(
+        "chronofact_standstills_ended_total",
+        "counter",
+        ("reconciler",),
+        "Who stood still and was ended so that others go on, by what it held: find out why it stood still.",
+        labels=("of",),
+    ),
+    Metric(
         "chronofact_verifications",
         "gauge",
         ("reconciler",),

@@ -1,7 +1,7 @@
 """``python -m chronofact.reconciler.rebuilding``: a worker of a rebuild.
 
-It ends with its runner: by the end of its standard input, or because the rebuild's epoch is another. What ended it is
-told as one JSON line on standard output.
+It ends with its runner: by the end of its standard input, or because the rebuild's epoch is another. On standard output
+it gives signs of life, and tells as one JSON line what ended it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 import threading
-import time
+from contextlib import suppress
 from typing import Final
 
 import orjson
@@ -19,6 +19,7 @@ import structlog
 from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
 from chronofact.postgres.load_work import LoadWork
 from chronofact.reconciler.rebuilding.patience import Patience
+from chronofact.reconciler.rebuilding.signs import Signs
 from chronofact.reconciler.rebuilding.worker import Worker
 from chronofact.runtime.config import settings_or_exit
 from chronofact.runtime.failures import Corruption, Unfit
@@ -31,6 +32,7 @@ NICENESS: Final = 10
 
 def main() -> None:
     """Run with the arguments that ``processes`` gives."""
+    signs = Signs(_give)
     settings = settings_or_exit()
     configure_logging("reconciler", settings.log_level)
     threading.Thread(target=_end_with_runner, daemon=True).start()
@@ -39,16 +41,18 @@ def main() -> None:
     gc.disable()  # histories leave without a collection, and lines have no cycles; one a bucket takes what is left
     rebuild_id, epoch, number, projection = sys.argv[1:]
     conninfo = settings.postgres.get_secret_value()
-    work = LoadWork(conninfo, int(rebuild_id), epoch=int(epoch), worker=int(number), projection=projection)
+    named = {"epoch": int(epoch), "worker": int(number)}
+    work = LoadWork(conninfo, int(rebuild_id), projection=projection, step=signs.step, **named)
+    threading.Thread(target=signs.give, args=(lambda: work.is_asking,), daemon=True).start()
     try:
-        Worker(settings, work, Patience(time.sleep, name=f"rebuild worker {number}")).run()
+        Worker(settings, work, Patience(signs.rest, name=f"rebuild worker {number}")).run()
     except (RebuildLost, RebuildCancelled) as end:
-        _tell(kind=type(end).__name__)
+        _tell(signs, kind=type(end).__name__)
     except Unfit as unfit:
         message = str(unfit).removesuffix(f"; {unfit.remedy}")
-        _tell(kind="Unfit", code=unfit.code, message=message, remedy=unfit.remedy)
+        _tell(signs, kind="Unfit", code=unfit.code, message=message, remedy=unfit.remedy)
     except Corruption as damage:
-        _tell(kind="Corruption", message=str(damage))
+        _tell(signs, kind="Corruption", message=str(damage))
     except Exception as fault:  # noqa: BLE001 - a process's entry: whatever it is, it ends here and loudly
         structlog.get_logger().critical("failed", code="fault", message=place_of(fault))
         sys.exit(FAILED)
@@ -56,7 +60,13 @@ def main() -> None:
         work.close()
 
 
-def _tell(**said: str) -> None:
+def _give(sign: bytes) -> None:
+    with suppress(BrokenPipeError):  # the runner is gone, and so is this, soon
+        os.write(1, sign)
+
+
+def _tell(signs: Signs, **said: str) -> None:
+    signs.end()
     sys.stdout.buffer.write(orjson.dumps(said) + b"\n")
     sys.stdout.buffer.flush()
 

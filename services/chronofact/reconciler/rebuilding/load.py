@@ -10,11 +10,13 @@ from typing import Final, TypeAlias
 from uuid import UUID
 
 from chronofact.contracts.rebuilding import Rebuild, RebuildPart, RebuildState
+from chronofact.contracts.standstill import nobody_is_told
 from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.whole_log import WholeLog
 from chronofact.postgres.load_store import Loaded, LoadStore, Watch
 from chronofact.reconciler.rebuilding.patience import Patience
 from chronofact.reconciler.rebuilding.processes import Workers
+from chronofact.reconciler.standstill import Standstills, workers_told
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient
 from chronofact.runtime.fingerprint import fold_fingerprint
@@ -53,11 +55,18 @@ def plan(settings: Settings, rebuild: Rebuild) -> Rebuild:
     )
 
 
-def load(settings: Settings, rebuild: Rebuild, *, report: Report, stopping: threading.Event) -> Loaded:
+def load(
+    settings: Settings,
+    rebuild: Rebuild,
+    *,
+    report: Report,
+    stopping: threading.Event,
+    standstills: Standstills | None = None,
+) -> Loaded:
     """Make the projection's schema, fill it up to the targets, index and analyse it; goes on where an earlier one ended.
 
     It moves the rebuild's line from planning through building to indexing, beats its heartbeat, and adds up
-    ``phases`` ``load_s`` and ``index_s``. Afterwards the projection (still in state building) has its checkpoints at
+    ``phases`` ``load_s`` and ``index_s``. A worker that stands still is told of, and then ended. Afterwards the projection (still in state building) has its checkpoints at
     the targets and its parked and dropped messages in their tables. Waits out Kafka and Postgres.
 
     Raises:
@@ -76,8 +85,8 @@ def load(settings: Settings, rebuild: Rebuild, *, report: Report, stopping: thre
     store, patience = _store(settings, rebuild), Patience(sleep, name="rebuild")
     try:
         patience(lambda: store.prepare(fingerprint=fold_fingerprint(rebuild.rule)))
-        with Workers(settings, rebuild) as workers:
-            watching = _Watching(store, workers, report, sleep)
+        with Workers(settings, rebuild, still_ended=standstills.ended if standstills else nobody_is_told) as workers:
+            watching = _Watching(store, workers, report, sleep, standstills)
             while patience(watching.look):
                 pass
         return patience(store.finish)
@@ -103,7 +112,15 @@ class _Stopped(Exception):
 class _Watching:
     """The runner's look at its workers; begins anew over another connection after Postgres was away."""
 
-    def __init__(self, store: LoadStore, workers: Workers, report: Report, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        store: LoadStore,
+        workers: Workers,
+        report: Report,
+        sleep: Callable[[float], None],
+        standstills: Standstills | None,
+    ) -> None:
+        self._standstills = standstills
         self._store = store
         self._workers = workers
         self._report = report
@@ -126,7 +143,10 @@ class _Watching:
         is_loaded = not any(part.state in _UNLOADED for part in parts)
         state, phase = (RebuildState.INDEXING, "index_s") if is_loaded else (RebuildState.BUILDING, "load_s")
         now = time.monotonic()
-        watch.beat(state, phase, now - self._beat_at)
+        still = self._workers.still()
+        if self._standstills is not None:
+            self._standstills.workers(still)
+        watch.beat(state, phase, now - self._beat_at, waiting=workers_told(still))
         self._beat_at = now
 
 

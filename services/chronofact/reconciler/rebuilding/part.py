@@ -115,6 +115,7 @@ class PartLoad:
         told = count = 0
         for messages in batches:
             count += len(messages)
+            self._work.step()
             spill.add([one for one in messages if one.offset not in dropped] if dropped else messages)
             if count - told >= TELL_EVERY:
                 told = count
@@ -197,6 +198,7 @@ class PartLoad:
             if folded >= LINES_FACTS:
                 encoded.add(lines)
                 lines, folded = PackedLines(), 0
+                self._work.step()
                 if encoded.size > ENCODED_BYTES_MAX:
                     writer.write(encoded)
             self._set_aside(tally, writer, ASIDE_MESSAGES)

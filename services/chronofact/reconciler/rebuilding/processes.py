@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -14,7 +17,9 @@ import structlog
 from pydantic import SecretStr
 
 from chronofact.contracts.rebuilding import Rebuild, RebuildCancelled, RebuildLost
+from chronofact.contracts.standstill import TOLD_S, Ended, Standstill, nobody_is_told
 from chronofact.embedded.compiled import with_build
+from chronofact.reconciler.rebuilding.signs import Silence
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Corruption, Unfit
 
@@ -28,13 +33,60 @@ _SAID: Final = (
 """Settings that a worker works by."""
 
 
+class WorkerProcess:
+    """One of them, heard and ended; what it says last is kept."""
+
+    def __init__(self, process: subprocess.Popen[bytes], monotonic: Callable[[], float]) -> None:
+        assert isinstance(process.stdout, io.FileIO)  # noqa: S101 - a pipe without a buffer
+        os.set_blocking(process.stdout.fileno(), False)
+        self._process = process
+        self._stdout = process.stdout
+        self._said = b""
+        self.silence = Silence(monotonic)
+        self.was_heard = self.is_ended = False
+
+    def listen(self) -> int | None:
+        """Takes in what it says; its exit code once it is dead."""
+        code = self._process.poll()
+        heard = self._stdout.readall()
+        self._said += heard or b""
+        self.silence.listen(heard)
+        self.was_heard |= bool(heard)
+        return code
+
+    def end(self) -> None:
+        """By force: what stands still hears nothing else."""
+        self.is_ended = True
+        self._process.kill()
+
+    def last_words(self) -> bytes:
+        """What it said but signs of life; it is dead, or will be."""
+        assert self._process.stdin is not None  # noqa: S101 - a pipe
+        self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):  # one in the hands of a dead disk dies when that lets it go
+            self._process.wait(STOP_S)
+        self.listen()
+        self._stdout.close()
+        return self._said.strip()
+
+
 class Workers:
     """As many processes as the rebuild says; all are gone when the block ends."""
 
-    def __init__(self, settings: Settings, rebuild: Rebuild) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        rebuild: Rebuild,
+        *,
+        still_ended: Ended = nobody_is_told,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._environ = environ_of(settings)
+        self._still_s = settings.rebuild_still_s
+        self._still_ended = still_ended
+        self._monotonic = monotonic
         self._rebuild = rebuild
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, WorkerProcess] = {}
         self._deaths = 0
         self._done = -1
 
@@ -46,19 +98,21 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in self._running.values():
-            process.kill()
-        for process in self._running.values():
-            self._reaped(process)
+        for worker in self._running.values():
+            worker.end()
+        for worker in self._running.values():
+            worker.last_words()
         self._running.clear()
 
-    @property
-    def pids(self) -> list[int]:
-        """Of those at work."""
-        return [process.pid for process in self._running.values()]
+    def still(self) -> dict[int, Standstill]:
+        """Those that give no sign of life any more, by number."""
+        silent = ((number, worker.silence) for number, worker in self._running.items() if worker.was_heard)
+        return {number: Standstill(one.since, one.seconds) for number, one in silent if one.seconds >= TOLD_S}
 
     def watch(self, done: int) -> bool:
-        """Whether any still works; ``done`` grows with whatever the load gets done.
+        """Whether any still works; one that stands still is killed, and another begins from its checkpoint.
+
+        ``done`` grows with whatever the load gets done.
 
         Raises:
             Unfit, Corruption, RebuildLost, RebuildCancelled: what ended a worker.
@@ -66,12 +120,14 @@ class Workers:
         """
         if done > self._done:
             self._done, self._deaths = done, 0
-        for number, process in list(self._running.items()):
-            code = process.poll()
+        for number, worker in list(self._running.items()):
+            code = worker.listen()
             if code is None:
+                if worker.silence.seconds >= self._still_s and not worker.is_ended:
+                    self._end_still(number, worker)
                 continue
             del self._running[number]
-            told = self._reaped(process)
+            told = worker.last_words()
             if told:
                 self._end(orjson.loads(told))
             elif code:
@@ -82,9 +138,16 @@ class Workers:
         rebuild = self._rebuild
         line = [sys.executable, "-m", "chronofact.reconciler.rebuilding"]
         arguments = (str(rebuild.rebuild_id), str(rebuild.epoch), str(number), rebuild.projection)
-        self._running[number] = subprocess.Popen(  # noqa: S603 - ourselves
-            [*line, *arguments], env=self._environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            [*line, *arguments], env=self._environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
+        self._running[number] = WorkerProcess(process, self._monotonic)
+
+    def _end_still(self, number: int, worker: WorkerProcess) -> None:
+        silence = worker.silence
+        structlog.get_logger().error("worker_still", worker=number, since=silence.since.isoformat())
+        worker.end()
+        self._still_ended(f"worker {number}", Standstill(silence.since, silence.seconds))
 
     def _died(self, number: int, code: int) -> None:
         self._deaths += 1
@@ -107,17 +170,6 @@ class Workers:
                 raise Unfit(told["code"], told["message"], remedy=told["remedy"])
             case _:
                 raise Corruption(told["message"])
-
-    @staticmethod
-    def _reaped(process: subprocess.Popen[bytes]) -> bytes:
-        """What it said last; it is dead."""
-        assert process.stdin is not None  # noqa: S101 - both are pipes
-        assert process.stdout is not None  # noqa: S101
-        process.stdin.close()
-        with process.stdout as stdout:
-            told = stdout.read()
-        process.wait(STOP_S)
-        return told
 
 
 def environ_of(settings: Settings) -> dict[str, str]:

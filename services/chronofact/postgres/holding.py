@@ -1,0 +1,93 @@
+"""Locks of processes that give signs of life: one that stands still loses its own to whoever wants them next (ADR 26)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from psycopg import Connection
+
+from chronofact.contracts.standstill import STILL_S, TOLD_S, Ended, Standstill, nobody_is_told
+from chronofact.postgres.template import script
+
+SIGN_S: Final = 1.0
+"""So often a holder's connection asks for nothing. Postgres keeps when it last did, and whether it computes meanwhile."""
+_JOIN_S: Final = 1.0
+
+
+class Lock(NamedTuple):
+    """What one session holds at a time."""
+
+    of: str
+    """In words."""
+    lock_class: int
+    key: str
+
+
+@contextmanager
+def alive(connection: Connection[Any]) -> Iterator[None]:
+    """Signs of life while the block runs, however long it asks nothing; it may use the connection as if alone."""
+    over = threading.Event()
+    giving = threading.Thread(target=_give_signs, args=(connection, over), name="signs", daemon=True)
+    giving.start()
+    try:
+        yield
+    finally:
+        over.set()
+        giving.join(_JOIN_S)
+
+
+@contextmanager
+def held(
+    connection: Connection[Any], lock: Lock, *, still_s: float = STILL_S, ended: Ended = nobody_is_told
+) -> Iterator[bool]:
+    """Whether the lock is ours while the block runs; who has it and stands still is ended for that.
+
+    Whoever holds it keeps its connection ``alive``.
+    """
+    is_ours = _tried(connection, lock) or (_end_still(connection, lock, still_s, ended) and _tried(connection, lock))
+    try:
+        yield is_ours
+    finally:
+        # the end of the connection would do it too, but a moment after it was closed here
+        if is_ours and not connection.closed and not connection.broken:
+            connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", lock[1:])
+
+
+def standing_still(
+    connection: Connection[Any], lock_class: int, keys: Sequence[str], *, told_s: float = TOLD_S
+) -> Mapping[str, Standstill]:
+    """Which of these locks are held by somebody who gives no sign any more."""
+    found = _stills(connection, lock_class, keys, still_s=told_s, is_to_end=False)
+    return {key: Standstill(since, seconds) for key, since, seconds, _ in found}
+
+
+def _tried(connection: Connection[Any], lock: Lock) -> bool:
+    found = connection.execute("select pg_try_advisory_lock(%s, hashtext(%s))", lock[1:]).fetchone()
+    return found is not None and bool(found[0])
+
+
+def _end_still(connection: Connection[Any], lock: Lock, still_s: float, ended: Ended) -> bool:
+    found = _stills(connection, lock.lock_class, [lock.key], still_s=still_s, is_to_end=True)
+    for _, since, seconds, _ in found:
+        ended(lock.of, Standstill(since, seconds))
+    return bool(found)
+
+
+def _stills(
+    connection: Connection[Any], lock_class: int, keys: Sequence[str], *, still_s: float, is_to_end: bool
+) -> list[tuple[Any, ...]]:
+    parameters = {"lock_class": lock_class, "keys": list(keys), "still_s": still_s, "is_to_end": is_to_end}
+    return connection.execute(script("holding", "stills").filled(connection), parameters).fetchall()
+
+
+def _give_signs(connection: Connection[Any], over: threading.Event) -> None:
+    while not over.wait(SIGN_S):
+        try:
+            connection.execute("select")
+        except psycopg.Error:
+            if connection.closed:
+                return  # whoever works with it will be told
