@@ -35,6 +35,8 @@ _LINES: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "endings": lambda line: (line.fact_no, line.event_id),
     "decisions": lambda line: (line.fact_no, line.event_id),
     "relations": lambda line: (line.fact_no, line.event_id),
+    "memories": lambda line: (line.fact_no, line.version_no),
+    "checks": lambda line: (line.fact_no, line.event_id),
     "timeline": lambda line: (line.fact_no, line.lane, line.known_from, line.event_seq, line.valid_from),
 }
 _PRIMARY: Mapping[str, str] = {
@@ -45,6 +47,8 @@ _PRIMARY: Mapping[str, str] = {
     "endings": "ending_pkey",
     "decisions": "decision_pkey",
     "relations": "relation_pkey",
+    "memories": "memory_pkey",
+    "checks": "checked_pkey",
     "timeline": "timeline_painted_once",
 }
 

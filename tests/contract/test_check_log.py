@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from struct import pack, unpack
 from typing import Any
 
 import pytest
 
 from chronofact.contracts.checking import Divergence, StoredLine
 from chronofact.contracts.codec import decode_event
+from chronofact.domain.canonical import canonical
 from chronofact.domain.events import EventDropped
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.reconciler.log_pass import PartitionPass
 from tests.contract.memory_log import Appended
+from tests.integration.deriving import derived, frame, pointing
 from tests.integration.saying import Fact, Said
 
 FACT = Fact("ann")
 SAID = [FACT.asserts(f"v{number}", source=f"s{number}") for number in range(4)]
+FIRST = {1, 2, 3, 4}
+"""Events that are the first to assert their version."""
+HALVES = pointing(tea=1, go=0.25)
+MEMORY = FACT.asserts("tea", derived=derived(["drink|tea"], HALVES, frames=[frame("drink", "tea")]))
+KEPT = (
+    b"hand-1",
+    canonical([frame("drink", "tea")]),
+    b'["drink|tea"]',
+    b"hand-embedder-1",
+    b"\x01\x80\0\0" + pack(">384e", *unpack("<384e", HALVES)),
+)
 
 
 class StoredCut:
@@ -29,6 +43,9 @@ class StoredCut:
 
     def judge(self, first: int, last: int) -> Any:
         raise NotImplementedError
+
+    def first_asserted(self, events: Sequence[tuple[int | None, int]]) -> set[int]:
+        return {place for place, (_, event_seq) in enumerate(events) if event_seq in FIRST}
 
     def stored(self, partition: int) -> Iterator[StoredLine]:
         return iter(self._lines)
@@ -113,3 +130,26 @@ def test_a_repeat_a_drop_and_what_is_parked_are_no_loss() -> None:
     assert [one.aspect for one in told([*LINES, replace(parked, payload=b"x")], [*MESSAGES, poison])] == ["message"]
     assert [one.aspect for one in told(LINES, [*MESSAGES, poison])] == ["lost"]
     assert told([*LINES, replace(parked, sort="dropped")], [*MESSAGES, poison]) == []
+
+
+def of_memory(seq: int, kept: Sequence[bytes | None] | None, said: Said = MEMORY) -> list[tuple[str, str]]:
+    found = told([replace(line(0, said, seq), derived=kept)], [message(0, said)])
+    return [(one.relation, one.aspect) for one in found]
+
+
+def test_what_was_derived_is_the_first_assertion_s_in_every_part() -> None:
+    assert of_memory(1, KEPT) == []
+    assert of_memory(1, None) == [("memory", "missing")]
+    assert of_memory(9, None) == [], "a later assertion of the version: what is derived counts once"
+    for place, aspect in enumerate(("extractor", "frames", "keys", "embedder", "embedding")):
+        other = {"frames": b"[]", "keys": b"[]"}.get(aspect, KEPT[place] + b"x")
+        for change in (other, None):
+            assert of_memory(1, [*KEPT[:place], change, *KEPT[place + 1 :]]) == [("memory", aspect)]
+
+
+@pytest.mark.parametrize(
+    "said", [FACT.asserts("tea"), FACT.asserts(5, derived=derived()), FACT.asserts("tea", derived=b"{}")]
+)
+def test_of_what_is_no_text_or_has_nothing_derived_there_is_no_memory(said: Said) -> None:
+    assert of_memory(1, None, said) == []
+    assert of_memory(1, KEPT, said) == [("memory", "extra")]

@@ -33,6 +33,7 @@ from chronofact.postgres.projection_store import ProjectionStore
 from tests.contract.checking import connection_of, cut_of, judged, read_beside
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.projecting import projector_on, run_until_idle
+from tests.integration.deriving import derived, frame, pointing
 from tests.integration.fixtures_stack import database_like
 from tests.integration.saying import Fact, Said
 
@@ -47,6 +48,8 @@ ALSO: Final[dict[tuple[str, str], set[str]]] = {
     ("ending", "event_id"): KEYS,
     ("decision", "event_id"): KEYS,
     ("relation", "event_id"): KEYS,
+    ("checked", "event_id"): KEYS,
+    ("memory", "version_no"): KEYS,
     ("conflict", "left_version_id"): KEYS,
     ("conflict", "right_version_id"): KEYS,
     # a stretch of other bounds leaves or takes instants: there the answer is another
@@ -90,9 +93,19 @@ def story(fact: Fact) -> list[Said]:
 
 def texts(fact: Fact) -> list[Said]:
     """A many-valued fact of text memories that relate."""
+    found = (
+        derived(["drink|tea"], pointing(tea=1), frames=[frame("drink", "tea")]),
+        derived(["drink|coffee"], pointing(coffee=1)),
+        derived(["drink|tea", "drink|green"], extractor="hand-2"),
+        None,
+    )
     said = [
-        fact.asserts(f"likes {what}", f"2026-0{number}-01T00:00:00Z", source=what, cardinality=Cardinality.MANY)
-        for number, what in enumerate(("tea", "coffee", "green tea", "water"), start=1)
+        fact.asserts(
+            f"likes {what}", f"2026-0{number}-01T00:00:00Z", source=what, cardinality=Cardinality.MANY, derived=about
+        )
+        for number, (what, about) in enumerate(
+            zip(("tea", "coffee", "green tea", "water"), found, strict=True), start=1
+        )
     ]
     ids = [one.version_id or b"" for one in said]
     at = parse_instant("2026-05-01T00:00:00Z")
@@ -155,7 +168,7 @@ def columns_of(connection: Connection[Any]) -> list[tuple[str, str, str]]:
     return connection.execute(
         "select c.table_name, c.column_name, c.data_type from information_schema.columns as c"
         " join pg_class as t on t.relname = c.table_name and t.relnamespace = 'p1'::regnamespace"
-        " where c.table_schema = 'p1' and t.relkind in ('r', 'p') and not t.relispartition"
+        " where c.table_schema = 'p1' and t.relkind in ('r', 'p') and not t.relispartition and c.is_generated = 'NEVER'"
         " order by c.table_name, c.ordinal_position"
     ).fetchall()
 
@@ -164,7 +177,7 @@ def test_every_changed_column_is_found_and_named(cut: CheckCut, projected: tuple
     connection = connection_of(cut)
     columns = columns_of(connection)
     assert {"fact", "event", "version", "version_label", "edge", "ending", "decision", "relation", "conflict",
-            "timeline"} <= {table for table, _, _ in columns}  # fmt: skip
+            "timeline", "memory", "checked"} <= {table for table, _, _ in columns}  # fmt: skip
     unseen: list[str] = []
     for table, column, kind in columns:
         lines = lines_of(connection, table, column)
@@ -243,7 +256,10 @@ def spoilt(table: str, column: str, kind: str, value: Any) -> sql.Composable:
         case "json":
             return sql.Literal('"spoilt"')
         case "ARRAY":
-            return sql.Literal([uuid4()]) if column == "version_ids" else sql.SQL("array[1, 2]")
+            ids, words = sql.Literal([uuid4()]), sql.SQL("array['spoilt']")
+            return {"version_ids": ids, "keys": words}.get(column, sql.SQL("array[1, 2]"))
+        case "USER-DEFINED":
+            return sql.SQL("coalesce({0} + {0}, array_fill(0.5::real, array[384])::halfvec)").format(name)
         case _:
             return sql.Literal(other_word(column, value))
 

@@ -48,6 +48,8 @@ class Fact:
         succession: Succession = Succession.EXPLICIT,
         supersedes: tuple[Supersession, ...] = (),
         import_time: int | None = None,
+        derived: bytes | None = None,
+        valid_from_known: bool = True,
     ) -> Said:
         spelled = canonical(value)
         start, end = _instant(valid_from), _instant(valid_to)
@@ -66,8 +68,10 @@ class Fact:
             cardinality,
             succession,
             supersedes=supersedes,
+            valid_from_known=valid_from_known,
         )
-        return self.says(what, version_id=version_id, value_hash=what.value_hash, import_time=import_time)
+        stamps = {"value_hash": what.value_hash, "derived": derived}
+        return self.says(what, version_id=version_id, import_time=import_time, **stamps)
 
     def says(
         self,
@@ -76,6 +80,7 @@ class Fact:
         version_id: bytes | None = None,
         value_hash: bytes | None = None,
         import_time: int | None = None,
+        derived: bytes | None = None,
     ) -> Said:
         payload, kind = payload_of(what), type(what).__name__
         event_id = event_id_of(self.fact_id, kind, payload)
@@ -85,6 +90,7 @@ class Fact:
             self.canonical,
             self.label,
             payload,
+            derived,
             version_id=version_id,
             value_hash=value_hash,
             source_hash=what.source_hash if isinstance(what, FactAsserted) else None,

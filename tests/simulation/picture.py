@@ -11,6 +11,7 @@ from chronofact.contracts.projection import HELD, Head
 from tests.contract.memory_store import MemoryStore
 
 Line: TypeAlias = "tuple[Any, ...]"
+SAYINGS = ("edges", "endings", "decisions", "relations", "checks")
 LABEL_FIELDS = ("lifecycle", "supersedes_id", "superseded_by_id", "merged_into_id", "confidence")
 
 
@@ -118,7 +119,7 @@ def _fact(
         [line[1:] for line in sorted(lines["events"].get(head.fact_no, ()))],
         {number: line[2:11] for number, line in versions.items()},
         labels,
-        {name: mine[name] for name in ("edges", "endings", "decisions", "relations")},
+        {name: mine[name] for name in SAYINGS},
         mine["timeline"],
         {(line.left_version_id, line.right_version_id, line.relation) for line in conflicts},
     )

@@ -18,7 +18,7 @@ from chronofact.postgres.template import script
 from chronofact.projecting.ports import Store
 from tests.simulation.audit import Written
 from tests.simulation.locking import Locking
-from tests.simulation.picture import FactPicture, Line, Picture, in_order
+from tests.simulation.picture import SAYINGS, FactPicture, Line, Picture, in_order
 from tests.simulation.scheduler import Task
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class PostgresSide:
                 sorted(found["events"][fact_no]),
                 {number: line[1:10] for number, line in versions.items()},
                 labels,
-                {name: in_order(found[name][fact_no]) for name in ("edges", "endings", "decisions", "relations")},
+                {name: in_order(found[name][fact_no]) for name in SAYINGS},
                 in_order(found["timeline"][fact_no]),
                 set(found["conflicts"][fact_no]),
             )
@@ -209,6 +209,8 @@ LINES: Final = {
         decided_by, reason from p1.decision""",
     "relations": f"""select fact_no, event_id, event_seq, left_version_id, right_version_id, relation,
         newer_version_id, {_us("decided_at")}, decided_by, reason, llm_call_made, model from p1.relation""",
+    "checks": """select fact_no, event_id, event_seq, version_id, pairs, decided, pending, reason, llm_call_made
+        from p1.checked""",
     "timeline": f"""select fact_no, lane, {_us("known_from")}, event_seq, {_us("valid_from")}, {_us("valid_to")}, kind,
         reason, answer_key, versions, winner from p1.timeline""",
     "conflicts": "select fact_no, left_version_id, right_version_id, relation from p1.conflict",

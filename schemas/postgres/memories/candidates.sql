@@ -6,7 +6,7 @@ with looked as materialized (
         t.version_no,
         t.embedding <=> %(embedding)s::halfvec as distance, -- not a number of a vector that is all zero: never near
         t.keys && %(keys)s::text[] as is_keyed
-    from {schema}.text as t
+    from {schema}.memory as t
     where t.fact_no = %(fact_no)s and t.event_seq < %(before_seq)s
 ),
 
@@ -70,7 +70,7 @@ select
     p.lifecycle,
     p.merged_into_id
 from placed as p
-inner join {schema}.text as t on t.fact_no = %(fact_no)s and p.version_no = t.version_no
+inner join {schema}.memory as t on t.fact_no = %(fact_no)s and p.version_no = t.version_no
 where
     p.is_keyed
     or (

@@ -15,7 +15,7 @@ select
     halfvec_send(t.embedding) as embedding
 from {schema}.fact as f
 inner join {schema}.version as v on f.fact_no = v.fact_no and v.version_id = %(version_id)s
-inner join {schema}.text as t on v.fact_no = t.fact_no and v.version_no = t.version_no
+inner join {schema}.memory as t on v.fact_no = t.fact_no and v.version_no = t.version_no
 left join lateral (
     select
         newest.fact_no,

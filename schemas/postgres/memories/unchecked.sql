@@ -7,7 +7,7 @@ select
     v.recorded_at,
     t.fact_no,
     t.version_no
-from {schema}.text as t
+from {schema}.memory as t
 inner join {schema}.version as v on t.fact_no = v.fact_no and t.version_no = v.version_no
 inner join {schema}.fact as f on t.fact_no = f.fact_no
 left join lateral (

@@ -1,6 +1,6 @@
 -- What was derived from texts when they were written: a line a text memory, of the first event that asserted it. It is
 -- no part of any id or state hash, and never changes.
-create table {schema}.text (
+create table {schema}.memory (
     fact_no bigint not null,
     version_no integer not null,
     event_seq bigint not null, -- of that event
@@ -10,12 +10,12 @@ create table {schema}.text (
     keys text[] not null, -- what later memories find it by
     embedder text, -- null with the embedding: there is none
     embedding halfvec(384),
-    search tsvector not null generated always as (to_tsvector('english', left(text, 100000))) stored,
-    constraint text_pkey primary key (fact_no, version_no)
+    search tsvector not null generated always as (chronofact.searched(text)) stored,
+    constraint memory_pkey primary key (fact_no, version_no)
 );
 
 -- Read with every line that is looked at for what is near, so never apart from it.
-alter table {schema}.text alter column embedding set storage plain;
+alter table {schema}.memory alter column embedding set storage plain;
 
 -- That a text memory was held against the others of its fact, and what came of it; the newest of a version counts.
 create table {schema}.checked (
@@ -31,11 +31,11 @@ create table {schema}.checked (
     constraint checked_pkey primary key (fact_no, event_id)
 );
 
-create index checked_of_version on {schema}.checked (fact_no, version_id, event_seq);
+create index checked_of_version on {schema}.checked (version_id, fact_no, event_seq);
 
 create index checked_with_pending on {schema}.checked (fact_no, event_seq) where pending > 0;
 
--- All that was said of one memory, however many its fact has.
-create index relation_of_left on {schema}.relation (fact_no, left_version_id);
+-- All that was said of one memory, however many its fact has, or where only its id is known.
+create index relation_of_left on {schema}.relation (left_version_id, fact_no);
 
-create index relation_of_right on {schema}.relation (fact_no, right_version_id);
+create index relation_of_right on {schema}.relation (right_version_id, fact_no);

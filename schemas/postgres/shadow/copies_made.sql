@@ -9,6 +9,8 @@ create temporary table decision (like {schema}.decision);
 create temporary table relation (like {schema}.relation);
 create temporary table conflict (like {schema}.conflict);
 create temporary table timeline (like {schema}.timeline);
+create temporary table memory (like {schema}.memory);
+create temporary table checked (like {schema}.checked);
 
 create function pg_temp.answer_at(
     fact_no bigint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -97,6 +98,8 @@ class StoredLine:
     payload: bytes | None
     """Of a parked message its raw bytes."""
     subject_label: str | None
+    derived: Sequence[bytes | None] | None = None
+    """Of the memory that the event first asserted: extractor, frames and keys as JSON, embedder, embedding high byte first."""
 
 
 class CheckRunning(Exception):

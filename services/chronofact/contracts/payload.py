@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 import orjson
 
-from chronofact.domain.canonical import canonical_text, digest
+from chronofact.domain.canonical import SAFE_INTEGER, canonical_text, digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import (
     Cardinality,
@@ -337,7 +337,7 @@ def _flag(statement: Any) -> bool:
 
 
 def _count(number: Any) -> int:
-    if type(number) is not int or number < 0:
+    if type(number) is not int or not 0 <= number <= SAFE_INTEGER:
         raise ValueError("not a count")
     return number
 

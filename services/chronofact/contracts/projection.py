@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from chronofact.contracts.memory_lines import CheckedLine, MemoryLine
 from chronofact.domain.rules import RULE_DEFAULT
 
 
@@ -212,6 +213,8 @@ class Lines:
     endings: list[EndingLine] = field(default_factory=list)
     decisions: list[DecisionLine] = field(default_factory=list)
     relations: list[RelationLine] = field(default_factory=list)
+    memories: list[MemoryLine] = field(default_factory=list)
+    checks: list[CheckedLine] = field(default_factory=list)
     timeline: list[TimelineLine] = field(default_factory=list)
     conflicts_gone: list[tuple[int, bytes, bytes]] = field(default_factory=list)
     conflicts_now: list[ConflictLine] = field(default_factory=list)

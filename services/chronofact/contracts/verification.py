@@ -28,8 +28,11 @@ class Aspects(StrEnum):
 TABLES: Mapping[Aspects, Sequence[str]] = {
     Aspects.ALL: (
         *("fact", "event", "version", "label", "edge", "ending", "decision", "relation", "conflict", "timeline"),
+        *("memory", "checked"),
     ),
-    Aspects.SAID: ("fact_said", "event", "version_said", "edge", "ending", "decision", "relation"),
+    Aspects.SAID: (
+        *("fact_said", "event", "version_said", "edge", "ending", "decision", "relation", "memory", "checked"),
+    ),
 }
 """The tables of a projection that are compared fact by fact; ``*_said``: without what a rule decides."""
 PLACES: Sequence[str] = ("parked_event", "dropped_event")

@@ -25,11 +25,13 @@ INTERPRETED: Final = frozenset(
 FURTHER: Final = (
     "contracts/codec.py",
     "contracts/counting.py",
+    "contracts/memory_lines.py",
     "contracts/payload.py",
     "contracts/projection.py",
     "contracts/verifying.py",
     "kafka/partitioning.py",
     "postgres/copy.py",
+    "postgres/memory_lines.py",
     "postgres/packed.py",
     "postgres/raw_values.py",
     "projecting/cache.py",

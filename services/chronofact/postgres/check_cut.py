@@ -125,6 +125,13 @@ class CheckCut:
         with failures_named():
             return {place - 1 for (place,) in self._connection.execute(statement, parameters).fetchall()}
 
+    def first_asserted(self, events: Sequence[tuple[int | None, int]]) -> set[int]:
+        """Which of these (fact number, event sequence) first asserted a version, by their places."""
+        statement = script("check", "first_asserted").filled(self._connection, schema=self._wanted.projection)
+        parameters = {"fact_nos": [fact_no for fact_no, _ in events], "event_seqs": [seq for _, seq in events]}
+        with failures_named():
+            return {place - 1 for (place,) in self._connection.execute(statement, parameters).fetchall()}
+
     def _compare(
         self, comparison: sql.Composed, parameters: Mapping[str, Any], *, is_look_up: bool
     ) -> list[tuple[Any, ...]]:

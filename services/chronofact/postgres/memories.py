@@ -5,7 +5,6 @@ Ids are 16 raw bytes, instants microseconds since 1970, embeddings 384 float16 i
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 from functools import cache
 from struct import Struct
@@ -18,6 +17,7 @@ from psycopg.pq import Format
 
 from chronofact.contracts.derived import DIMENSIONS
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.memory_lines import high_first
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.spelling import Instant, UuidArray, take_parameters
 from chronofact.postgres.template import Script, script
@@ -238,11 +238,7 @@ def _script(name: str) -> Script:
 
 def _little(sent: bytes | None) -> bytes | None:
     """An embedding as Postgres sends it: two numbers of 16 bits, then the halves, high byte first."""
-    if sent is None:
-        return None
-    halves = array("H", sent[4:])
-    halves.byteswap()
-    return halves.tobytes()
+    return None if sent is None else high_first(sent[4:])
 
 
 class _HalvesDumper(Dumper):
@@ -251,9 +247,7 @@ class _HalvesDumper(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: Halves) -> bytes:
-        halves = array("H", bytes(obj))
-        halves.byteswap()
-        return _HEAD + halves.tobytes()
+        return _HEAD + high_first(bytes(obj))
 
 
 class _Id(bytes):

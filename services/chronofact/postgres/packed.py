@@ -10,6 +10,7 @@ from typing import Final
 from chronofact.contracts.projection import Lines
 from chronofact.postgres import copy
 from chronofact.postgres.copy import event_line, timeline_line, version_label_line, version_line
+from chronofact.postgres.memory_lines import checked_line, memory_line
 from chronofact.postgres.raw_values import fact_line
 
 TABLES: Final = (
@@ -20,6 +21,8 @@ TABLES: Final = (
     ("ending", "endings", copy.ending_line),
     ("decision", "decisions", copy.decision_line),
     ("relation", "relations", copy.relation_line),
+    ("memory", "memories", memory_line),
+    ("checked", "checks", checked_line),
     ("timeline", "timeline", timeline_line),
 )
 """Append-only tables, each with its list in ``Lines`` and its encoder."""

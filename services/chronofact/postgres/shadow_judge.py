@@ -28,6 +28,8 @@ COPIED: Final = (
     "relation",
     "conflict",
     "timeline",
+    "memory",
+    "checked",
 )
 FACTS_AT_ONCE: Final = 2_000
 _TEMPORARY: Final = "pg_temp"

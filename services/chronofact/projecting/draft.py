@@ -21,12 +21,12 @@ from chronofact.contracts.projection import (
 )
 from chronofact.contracts.verifying import check_content, check_event_id, checked_parts
 from chronofact.domain.errors import Rejected
-from chronofact.domain.events import Event, Happening
+from chronofact.domain.events import Event, FactAsserted, Happening
 from chronofact.domain.history import History
 from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.kafka.partitioning import partition_of
 from chronofact.projecting.cache import PARTITION_SHIFT, Slot
-from chronofact.projecting.lines import FirstSights, add_event, add_outcome, add_saying
+from chronofact.projecting.lines import FirstSights, add_derived, add_event, add_outcome, add_saying
 from chronofact.projecting.parking import ParkingMeter
 from chronofact.projecting.ports import Applied, Message
 from chronofact.runtime.failures import Corruption, Fenced
@@ -281,7 +281,10 @@ class Draft:
         add_event(self._lines, slot, message, event, what, change)
         add_saying(self._lines, slot.fact_no, event.event_id, what, change.event_seq)
         if change.version_no is not None:
-            self._first_sights[slot.fact_no, change.version_no] = (what, change)  # type: ignore[assignment]
+            assert type(what) is FactAsserted  # noqa: S101 - nothing else makes a version
+            self._first_sights[slot.fact_no, change.version_no] = (what, change)
+            if event.derived is not None:
+                add_derived(self._lines, slot.fact_no, change.version_no, change.event_seq, what.value, event.derived)
         self._touched[slot.fact_id] = slot
         self.result.applied += 1
 

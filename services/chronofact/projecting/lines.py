@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+import orjson
+
 from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.counting import versions_named
+from chronofact.contracts.memory_lines import CheckedLine, memory_line
 from chronofact.contracts.projection import (
     ConflictLine,
     DecisionLine,
@@ -23,6 +26,7 @@ from chronofact.domain.events import (
     FactSuperseded,
     Happening,
     RelationDeclared,
+    RelationsChecked,
 )
 from chronofact.domain.history import Change
 from chronofact.domain.labels import Label
@@ -65,7 +69,7 @@ def add_event(lines: Lines, slot: Slot, message: Message, event: FactEvent, what
 
 
 def add_saying(lines: Lines, fact_no: int, event_id: bytes, what: Happening, event_seq: int) -> None:
-    """The stated edges, endings, decisions and relations of an event, as said."""
+    """The stated edges, endings, decisions, relations and checks of an event, as said."""
     if type(what) is FactAsserted:
         for ordinal, stated in enumerate(what.supersedes):
             lines.edges.append(
@@ -107,6 +111,16 @@ def add_saying(lines: Lines, fact_no: int, event_id: bytes, what: Happening, eve
                 what.model,
             )
         )
+    elif type(what) is RelationsChecked:
+        counts = (what.pairs, what.decided, what.pending)
+        checked = (what.version_id, *counts, what.reason, what.llm_call_made)
+        lines.checks.append(CheckedLine(fact_no, event_id, event_seq, *checked))
+
+
+def add_derived(lines: Lines, fact_no: int, version_no: int, event_seq: int, value: bytes, derived: bytes) -> None:
+    """What was derived from the text that a new version's value is; of a version's later assertions it counts no more."""
+    if value[:1] == b'"' and (line := memory_line(fact_no, version_no, event_seq, orjson.loads(value), derived)):
+        lines.memories.append(line)
 
 
 def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:

@@ -15,7 +15,7 @@ from chronofact.domain.events import Event, FactAsserted, Happening
 from chronofact.domain.history import Change, History
 from chronofact.kafka.partitioning import partition_of
 from chronofact.projecting.cache import Slot
-from chronofact.projecting.lines import FirstSights, add_event, add_outcome, add_saying
+from chronofact.projecting.lines import FirstSights, add_derived, add_event, add_outcome, add_saying
 from chronofact.projecting.ports import Message
 from chronofact.runtime.failures import Corruption
 
@@ -45,6 +45,8 @@ def fold_whole(messages: Sequence[Message], lines: Lines, fact_no: int, *, parti
             if change.version_no is not None:
                 assert type(what) is FactAsserted  # noqa: S101 - nothing else makes a version
                 first_sights[fact_no, change.version_no] = (what, change)
+                if event.derived is not None:
+                    add_derived(lines, fact_no, change.version_no, change.event_seq, what.value, event.derived)
         add_outcome(lines, slot, first_sights)
     finally:
         slot.history.release()

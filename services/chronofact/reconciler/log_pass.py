@@ -11,8 +11,10 @@ from uuid import UUID
 
 from chronofact.contracts.checking import Divergence, StoredLine
 from chronofact.contracts.codec import FactEvent, decode_event
+from chronofact.contracts.derived import decode
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import INSTANT_MIN
+from chronofact.reconciler.derived_parts import is_text, parts_that_differ
 from chronofact.reconciler.ports import Cut, LogMessage
 
 ASKED_AT_ONCE: Final = 500
@@ -33,6 +35,7 @@ class PartitionPass:
         self._line = next(self._stored, END)
         self._unplaced: list[tuple[bytes, bytes, int]] = []
         self._unlabelled: dict[int, str | None] = {}
+        self._without_memory: list[StoredLine] = []
 
     def take(self, messages: Iterable[LogMessage]) -> None:
         """The next messages of the log."""
@@ -49,7 +52,7 @@ class PartitionPass:
             while self._line.offset == offset:
                 self._tell(self._line, "double", "one line", self._line.sort)
                 self._go_on()
-        if len(self._unplaced) >= ASKED_AT_ONCE:
+        if max(len(self._unplaced), len(self._without_memory)) >= ASKED_AT_ONCE:
             self._ask()
 
     def finish(self) -> None:
@@ -87,6 +90,10 @@ class PartitionPass:
                 if place not in known:
                     self._lost(key, offset, str(UUID(bytes=event_id)))
             self._unplaced.clear()
+        if self._without_memory:
+            for place in self._cut.first_asserted([(one.fact_no, one.event_seq) for one in self._without_memory]):
+                self._tell_memory(self._without_memory[place], "missing", "what was derived", None)
+            self._without_memory.clear()
 
     def _beside(self, message: LogMessage, line: StoredLine) -> None:
         if line.sort == "dropped":
@@ -118,6 +125,20 @@ class PartitionPass:
         if recorded_at != line.recorded_at:
             self._tell(line, "recorded_at", str(recorded_at), str(line.recorded_at))
         self._look_at_label(event, line)
+        if event.derived is not None or line.derived is not None:
+            self._look_at_derived(event, line)
+
+    def _look_at_derived(self, event: FactEvent, line: StoredLine) -> None:
+        """What was derived from a text counts with the event that first asserts it, and never else."""
+        found = decode(event.derived) if event.derived is not None and is_text(event) else None
+        if line.derived is None:
+            if found is not None:
+                self._without_memory.append(line)
+        elif found is None:
+            self._tell_memory(line, "extra", None, "a memory")
+        else:
+            for aspect in parts_that_differ(found, line.derived):
+                self._tell_memory(line, aspect, "as in the log", "otherwise")
 
     def _look_at_label(self, event: FactEvent, line: StoredLine) -> None:
         """The first label that an event of the fact shows is the fact's."""
@@ -143,6 +164,10 @@ class PartitionPass:
         fact_id = UUID(bytes=line.fact_id) if line.fact_id and len(line.fact_id) == 16 else None
         place = f"partition {self._partition}, offset {line.offset}, event {line.event_seq}"
         self._found([Divergence(line.fact_no, fact_id, "log", aspect, place, expected, found)])
+
+    def _tell_memory(self, line: StoredLine, aspect: str, expected: str | None, found: str | None) -> None:
+        fact_id = None if line.fact_id is None else UUID(bytes=line.fact_id)
+        self._found([Divergence(line.fact_no, fact_id, "memory", aspect, f"event {line.event_seq}", expected, found)])
 
     def _tell_fact(self, fact_no: int, fact_id: bytes | None, aspect: str, expected: str | None, found: str) -> None:
         named = None if fact_id is None else UUID(bytes=fact_id)

@@ -57,6 +57,10 @@ class Cut(Protocol):
         """Which of these (fact id, event id, offset) were applied from an earlier offset, by their places."""
         ...
 
+    def first_asserted(self, events: Sequence[tuple[int | None, int]]) -> set[int]:
+        """Which of these (fact number, event sequence) first asserted a version, by their places."""
+        ...
+
 
 class CheckRun(Protocol):
     """One check at work: it owns its projection's lock and its line in the list of runs."""

@@ -15,9 +15,12 @@ from chronofact.runtime.resources import PACKAGE, schemas_folder
 TELLING: Final = frozenset({"explain", "explained", "ignored", "inert", "moment", "resolve", "sentences"})
 """Modules of the domain that tell of answers and fill no projection."""
 CONTRACTS: Final = (
-    "codec", "counting", "fact_keys", "meant", "payload", "projection", "scope_kinds", "verifying",
+    "codec", "counting", "derived", "fact_keys", "meant", "memory_lines", "payload", "projection", "scope_kinds",
+    "verifying",
 )  # fmt: skip
-FURTHER: Final = ("kafka/partitioning.py", "postgres/copy.py", "postgres/packed.py", "postgres/raw_values.py")
+FURTHER: Final = (
+    "kafka/partitioning.py", "postgres/copy.py", "postgres/memory_lines.py", "postgres/packed.py", "postgres/raw_values.py",
+)  # fmt: skip
 
 
 @cache

@@ -44,7 +44,10 @@ create temporary table said (
     is_claim_derived boolean,
     kind_meant text, -- where the id is that of another kind
     kafka_partition integer,
-    kafka_offset bigint
+    kafka_offset bigint,
+    pairs bigint, -- of a check of a memory
+    decided bigint,
+    pending bigint
 );
 
 create temporary table act (like said);

@@ -46,7 +46,10 @@ select
         limit 1
     ) end,
     e.kafka_partition,
-    e.kafka_offset
+    e.kafka_offset,
+    j.pairs,
+    j.decided,
+    j.pending
 from (
     select
         raw.fact_no,
@@ -99,6 +102,7 @@ from (
 cross join lateral json_to_record(case when e.is_derived then e.canonical_payload::json end) as j (
     cardinality text,
     confidence double precision,
+    decided bigint,
     decided_at timestamptz,
     decided_by text,
     effective_at timestamptz,
@@ -112,6 +116,8 @@ cross join lateral json_to_record(case when e.is_derived then e.canonical_payloa
     new_version_id uuid,
     newer_version_id uuid,
     old_version_id uuid,
+    pairs bigint,
+    pending bigint,
     reason text,
     relation text,
     right_version_id uuid,
