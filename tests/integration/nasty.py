@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from chronofact.contracts.drops import Drop
-from chronofact.domain.events import Cardinality, FactEnded, FactRevoked
+from chronofact.domain.events import Cardinality, FactEnded, FactRevoked, RelationsChecked
 from tests.bench.workload import mixed
+from tests.integration.deriving import derived, frame, pointing
 from tests.integration.poison import corpus
 from tests.integration.saying import PARTITIONS, Fact, Said
 
@@ -42,7 +43,14 @@ class Nasty:
 
     def _make(self) -> None:
         random = self._random
-        streams = [self._ordinary(), *map(self._held, range(40)), self._many(), self._poisons(), self._strays()]
+        streams = [
+            self._ordinary(),
+            *map(self._held, range(40)),
+            self._many(),
+            self._texts(),
+            self._poisons(),
+            self._strays(),
+        ]
         while streams:
             stream = random.choice(streams)
             if next(stream, None) is None:
@@ -64,6 +72,27 @@ class Nasty:
         for number in range(60):
             fact = Fact(f"imported {number % 9}")
             self._say(fact.asserts(number, import_time=1_500_000_000_000_000 + self._random.randrange(10**12)))
+            yield True
+
+    def _texts(self) -> Iterator[bool]:
+        """Text memories: with and without what is derived, some said once more with other stamps or bytes that are none."""
+        fact = Fact("remembering", "memory/drinks")
+        made = (
+            derived(["drink|tea"], pointing(tea=1), frames=[frame("drink", "tea")]),
+            derived(["drink|coffee"], extractor="hand-2"),
+            b"not derived",
+            None,
+        )
+        for number in range(24):
+            one, again = self._random.choice(made), self._random.choice(made)
+            said = fact.asserts(f"drinks {number}", number, cardinality=Cardinality.MANY, derived=one)
+            self._say(said)
+            yield True
+            self._say(
+                fact.asserts(f"drinks {number}", number, cardinality=Cardinality.MANY, derived=again, confidence=0.5)
+            )
+            assert said.version_id is not None
+            self._say(fact.says(RelationsChecked(said.version_id, number, number, 0, "no_common_slot")))
             yield True
 
     def _held(self, number: int) -> Iterator[bool]:

@@ -50,6 +50,7 @@ class Fact:
         import_time: int | None = None,
         derived: bytes | None = None,
         valid_from_known: bool = True,
+        confidence: float | None = None,
     ) -> Said:
         spelled = canonical(value)
         start, end = _instant(valid_from), _instant(valid_to)
@@ -67,7 +68,8 @@ class Fact:
             lifecycle,
             cardinality,
             succession,
-            supersedes=supersedes,
+            confidence,
+            supersedes,
             valid_from_known=valid_from_known,
         )
         stamps = {"value_hash": what.value_hash, "derived": derived}

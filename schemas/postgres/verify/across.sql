@@ -60,18 +60,51 @@ right_said as (
     group by p.fact_id
 ),
 
+left_derived as (
+    select
+        p.fact_id,
+        sum(
+            hash_record_extended((
+                m.version_no, int8send(m.event_seq), m.text, m.extractor, json_send(m.frames), m.keys, m.embedder,
+                halfvec_send(m.embedding)
+            ), m.event_seq)
+        ) as hash
+    from paired as p
+    inner join {schema}.memory as m on p.left_no = m.fact_no and p.event_seq >= m.event_seq
+    group by p.fact_id
+),
+
+right_derived as (
+    select
+        p.fact_id,
+        sum(
+            hash_record_extended((
+                m.version_no, int8send(m.event_seq), m.text, m.extractor, json_send(m.frames), m.keys, m.embedder,
+                halfvec_send(m.embedding)
+            ), m.event_seq)
+        ) as hash
+    from paired as p
+    inner join {other_schema}.memory as m on p.right_no = m.fact_no and p.event_seq >= m.event_seq
+    group by p.fact_id
+),
+
 compared as (
     select
         p.fact_id,
         coalesce(p.is_further, false) as is_further,
         coalesce(l.events, 0) as events,
-        case
-            when coalesce(l.hash, 0) <> coalesce(r.hash, 0) then array_append(p.aspects, 'events')
-            else p.aspects
-        end as aspects
+        p.aspects || array_remove(
+            array[
+                case when coalesce(l.hash, 0) <> coalesce(r.hash, 0) then 'events' end,
+                case when coalesce(m.hash, 0) <> coalesce(n.hash, 0) then 'memories' end
+            ],
+            null
+        ) as aspects
     from paired as p
     left join left_said as l on p.fact_id = l.fact_id
     left join right_said as r on p.fact_id = r.fact_id
+    left join left_derived as m on p.fact_id = m.fact_id
+    left join right_derived as n on p.fact_id = n.fact_id
 )
 
 select

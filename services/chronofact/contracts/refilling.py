@@ -29,7 +29,7 @@ NOT_KEPT: Final = {
     "repeats": "messages that said again what was known",
     "dropped": "messages that were given up, and the drops",
     "labels": "a fact's labels but for the first that it was given",
-    "derived": "what was derived from an event's text (nothing writes that yet)",
+    "derived": "what was derived from a text, but for what came with the first event that asserted it",
 }
 """What a projection does not keep of the log, so that no refill brings it back."""
 _MS: Final = 1_000
@@ -49,6 +49,7 @@ class KeptEvent(NamedTuple):
     recorded_at: int
     payload: bytes
     payload_hash: bytes
+    derived: bytes | None = None
 
 
 class KeptMessage(NamedTuple):
@@ -175,6 +176,7 @@ def event_again(kept: KeptEvent, import_time: int | None) -> FactEvent:
         kept.identity,
         kept.label,
         kept.payload,
+        kept.derived,
         version_id=_version_id(what),
         value_hash=None if asserted is None else asserted.value_hash,
         source_hash=None if asserted is None else asserted.source_hash,

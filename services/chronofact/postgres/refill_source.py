@@ -10,13 +10,16 @@ from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from psycopg import Connection
 
+from chronofact.contracts.derived import Derived, encode
 from chronofact.contracts.payload import id_text
 from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import Gap, KeptEvent, KeptMessage, PartKept, Source
 from chronofact.domain.canonical import canonical_text
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.memory_lines import high_first
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
@@ -25,6 +28,8 @@ from chronofact.runtime.failures import Unfit
 PARTITION_SHIFT: Final = 40
 FETCHED: Final = 5_000
 IDENTITIES_KEPT: Final = 50_000
+_HALVES_AT: Final = 4
+"""Where the numbers begin of a vector as Postgres sends it."""
 SETTINGS: Final[dict[str, str | int]] = {
     "client_connection_check_interval": 2_000,
     "idle_in_transaction_session_timeout": 0,
@@ -95,11 +100,19 @@ class RefillSource:
         base = partition << PARTITION_SHIFT
         named = {"first": base, "last": base + (1 << PARTITION_SHIFT) - 1}
         for line in self._streamed("events", f"events_{partition}", named):
-            offset, _, event_id, kind, recorded_at, payload, payload_hash, fact_id, *parts, label = line
-            identity = _identity(*parts)
+            offset, _, event_id, kind, recorded_at, payload, payload_hash, fact_id, *parts, label, derived = line
             told = None if label is None else label.decode()
             yield KeptEvent(
-                offset, fact_id, identity, told, event_id, kind.decode(), recorded_at, payload, bytes(payload_hash)
+                offset,
+                fact_id,
+                _identity(*parts),
+                told,
+                event_id,
+                kind.decode(),
+                recorded_at,
+                payload,
+                bytes(payload_hash),
+                None if derived is None else _derived(*derived),
             )
 
     def _parked(self, partition: int) -> Iterator[KeptMessage]:
@@ -130,6 +143,19 @@ def _identity(tenant_id: bytes, subject_id: bytes, scope_kind: bytes, scope_key:
     """The canonical form of a fact's five parts."""
     named = ",".join(canonical_text(part.decode()) for part in (scope_kind, scope_key, fact_key))
     return f'["{id_text(tenant_id)}","{id_text(subject_id)}",{named}]'.encode()
+
+
+def _derived(extractor: bytes, frames: bytes, keys: bytes, embedder: bytes | None, embedding: bytes | None) -> bytes:
+    """As the event carried it: its canonical form."""
+    return encode(
+        Derived(
+            extractor.decode(),
+            orjson.loads(frames),
+            orjson.loads(keys),
+            None if embedder is None else embedder.decode(),
+            None if embedding is None else high_first(embedding[_HALVES_AT:]),
+        )
+    )
 
 
 @contextmanager
