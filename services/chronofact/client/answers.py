@@ -113,12 +113,13 @@ Answer: TypeAlias = Value | Values | Conflict | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One command in the log; ``version_id`` where it asserted one."""
+    """One command in the log; ``version_id`` where it asserted one, ``frames`` where that was a text."""
 
     event_id: UUID
     fact_id: UUID
     version_id: UUID | None
     position: str | None
+    frames: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ def result_of(body: Mapping[str, Any], index: int) -> Accepted | Rejection:
     if body["status"] == "accepted":
         version_id = body.get("version_id")
         version = None if version_id is None else UUID(version_id)
-        return Accepted(UUID(body["event_id"]), UUID(body["fact_id"]), version, body.get("position"))
+        frames = tuple(body.get("frames", ()))
+        return Accepted(UUID(body["event_id"]), UUID(body["fact_id"]), version, body.get("position"), frames)
     error = body["error"]
     return Rejection(index, error["code"], error["message"], error.get("field"))
 

@@ -33,6 +33,8 @@ from chronofact.client.commands import (
 )
 from chronofact.client.exchange import Ask, Steps, exchange
 from chronofact.client.explanations import ExplainCalls
+from chronofact.client.memories import MemoryCalls
+from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
 from chronofact.contracts.position import Position
 
@@ -43,7 +45,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls, ExplainCalls):
+class Calls(QuestionCalls, ExplainCalls, MemoryCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:
@@ -61,20 +63,18 @@ class Calls(QuestionCalls, ExplainCalls):
         results: list[Any] = []
         sent: Position | None = None
         while batch := list(islice(pending, BATCH_COMMANDS)):
-            body = yield from self._post_events(encoded(batch), dry_run=dry_run)
-            before = len(results)
-            results += [result_of(result, at) for at, result in enumerate(_results(body), start=before)]
-            sent = _further(sent, body.get("position"))
-        self._note(sent)
+            told = yield from self.post("/v1/events", batch, index=len(results), dry_run=dry_run)
+            results += told.results
+            sent = further(sent, told.position)
         return Sent(tuple(results), None if sent is None else sent.encode())
 
     def send_lines(self, lines: bytes) -> Steps[Sent]:
         """Sends one batch of NDJSON as it is, unparsed."""
-        body = yield from self._post_events(lines, content_type="application/x-ndjson")
-        sent = _further(None, body.get("position"))
-        self._note(sent)
-        results = tuple(result_of(result, at) for at, result in enumerate(_results(body)))
-        return Sent(results, body.get("position"))
+        return self._posted("/v1/events", lines, content_type="application/x-ndjson")
+
+    def post(self, path: str, commands: Any, *, index: int = 0, dry_run: bool = False) -> Steps[Sent]:
+        """One request of commands to the writer; ``index`` is the first one's place among all that are sent."""
+        return self._posted(path, encoded(commands), index=index, dry_run=dry_run)
 
     def assert_many(self, facts: Iterable[Mapping[str, Any]]) -> Steps[Sent]:
         """``send`` of assertions; each mapping holds the arguments of ``assert_fact``."""
@@ -309,19 +309,27 @@ class Calls(QuestionCalls, ExplainCalls):
         return self._one(self._command(kind, subject, key, scope, **fields))
 
     def _one(self, command: Command) -> Steps[Accepted]:
-        body = yield from self._post_events(encoded(command))
-        accepted = result_of(body, 0)
+        sent = yield from self.post("/v1/events", command)
+        (accepted,) = sent.results
         if not isinstance(accepted, Accepted):
             raise TypeError("a rejected command was answered with 2xx")
-        self._note(_further(None, accepted.position))
         return accepted
 
-    def _post_events(
-        self, content: bytes, *, content_type: str = "application/json", dry_run: bool = False
-    ) -> Steps[Any]:
+    def _posted(
+        self,
+        path: str,
+        content: bytes,
+        *,
+        index: int = 0,
+        dry_run: bool = False,
+        content_type: str = "application/json",
+    ) -> Steps[Sent]:
         params = (("dry_run", "true"),) if dry_run else ()
-        ask = Ask("POST", f"{self._writer}/v1/events", params=params, content=content, content_type=content_type)
-        return exchange(ask, patience_s=self._patience_s)
+        ask = Ask("POST", self._writer + path, params=params, content=content, content_type=content_type)
+        body = yield from exchange(ask, patience_s=self._patience_s)
+        self._note(further(None, body.get("position")))
+        results = tuple(result_of(result, at) for at, result in enumerate(_results(body), start=index))
+        return Sent(results, body.get("position"))
 
     def _after(self, named: str | None) -> str | None:
         if named is not None or not self._reads_own_writes or self.written is None:
@@ -330,18 +338,7 @@ class Calls(QuestionCalls, ExplainCalls):
 
     def _note(self, sent: Position | None) -> None:
         if sent is not None:
-            self.written = _merged(self.written, sent)
-
-
-def _merged(known: Position | None, further: Position) -> Position:
-    """Both; a position of another topic takes the place of the old one, whose log is gone."""
-    if known is None or known.topic_id != further.topic_id:
-        return further
-    return known.merge(further)
-
-
-def _further(known: Position | None, token: str | None) -> Position | None:
-    return known if token is None else _merged(known, Position.parse(token))
+            self.written = merged(self.written, sent)
 
 
 def _results(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from chronofact.client import AsyncClient, Client, Refused, Rejected, Rejection, Source
+from tests.unit.scripted_service import Told, serving
+from tests.unit.test_client import ID, accepted, token
+
+FRAMES = [{"entity": "user", "slot": "prefers", "value": "Python"}]
+
+
+def remembered(position: str) -> dict[str, Any]:
+    return accepted(position) | {"frames": FRAMES}
+
+
+def test_a_memory_is_sent_as_the_writer_takes_it() -> None:
+    with serving(Told(remembered(token(p3=7)), status=201)) as writer, Client(writer=writer.url) as client:
+        result = client.remember(
+            "ana",
+            "preference",
+            "User prefers Python",
+            source=Source("chat-42", text="I prefer Python."),
+            valid_from="2026-03-01T01:00:00+01:00",
+            confidence=0.5,
+        )
+        assert client.position == token(p3=7)
+    assert (result.version_id, result.frames) == (UUID(ID["a"]), tuple(FRAMES))
+    (asked,) = writer.asked
+    assert (asked.method, asked.path, asked.params) == ("POST", "/v1/memories", [])
+    assert asked.json() == {
+        "subject": "ana",
+        "category": "preference",
+        "text": "User prefers Python",
+        "source": {"id": "chat-42", "hash": sha256(b"I prefer Python.").hexdigest()},
+        "valid_from": "2026-03-01T00:00:00Z",
+        "confidence": 0.5,
+    }
+
+
+def test_a_source_that_is_only_named_has_the_text_as_evidence() -> None:
+    with serving(Told(remembered(token(p3=7)), status=201)) as writer, Client(writer=writer.url) as client:
+        client.remember("ana", "note", "User prefers Python", source="chat-42")
+    assert writer.asked[0].json()["source"]["hash"] == sha256(b"User prefers Python").hexdigest()
+
+
+def test_many_memories_go_in_batches_and_keep_their_places() -> None:
+    error = {"code": "text_empty", "message": "the text says nothing", "field": "text", "index": 0}
+    refused = {"status": "rejected", "error": error}
+    first = {"results": [remembered(token(p0=1))] * 200, "position": token(p0=9)}
+    last = {"results": [refused, remembered(token(p1=1))], "position": token(p1=1)}
+    with serving(Told(first), Told(last)) as writer, Client(writer=writer.url) as client:
+        texts = ({"subject": "ana", "category": "note", "text": str(number), "source": "s"} for number in range(202))
+        sent = client.remember_many(texts)
+    assert [len(asked.json()) for asked in writer.asked] == [200, 2]
+    assert sent.rejections == (Rejection(200, "text_empty", "the text says nothing", "text"),)
+    assert sent.position == token(p0=9, p1=1)
+
+
+def test_a_trial_says_so() -> None:
+    with (
+        serving(Told(accepted(token()) | {"position": None, "frames": []})) as writer,
+        Client(writer=writer.url) as one,
+    ):
+        assert one.remember("ana", "note", "a", source="s", dry_run=True).position is None
+    assert writer.asked[0].params == [("dry_run", "true")]
+
+
+async def test_the_same_in_an_event_loop() -> None:
+    with serving(Told(remembered(token(p3=7)), status=201)) as writer:
+        client = AsyncClient(writer=writer.url)
+        assert (await client.remember("ana", "note", "a", source="s")).frames == tuple(FRAMES)
+        await client.close()
+
+
+def test_a_writer_without_texts_is_not_asked_again() -> None:
+    refusal = Told({"error": {"code": "text_not_installed", "message": "spacy"}}, 501)
+    with serving(refusal) as writer, Client(writer=writer.url) as client, pytest.raises(Refused) as raised:
+        client.remember("ana", "note", "a", source="s")
+    assert (raised.value.code, len(writer.asked)) == ("text_not_installed", 1)
+
+
+def test_a_naive_start_is_refused_here() -> None:
+    with Client(writer="http://127.0.0.1:9") as client, pytest.raises(Rejected) as raised:
+        client.remember("ana", "note", "a", source="s", valid_from="2026-03-01T00:00:00")
+    assert (raised.value.code, raised.value.field) == ("offset_missing", "valid_from")
