@@ -1,10 +1,8 @@
-"""``chronofact parked`` on real Kafka and Postgres, with the runbook's own commands."""
+"""``chronofact parked`` on real Kafka and Postgres; the runbook itself is walked by test_work_pages."""
 
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -20,13 +18,11 @@ import pytest
 
 from chronofact.cli.__main__ import main
 from chronofact.kafka.admin import create_topics
-from tests.architecture.tree import ROOT
 from tests.integration.projecting import ProjectorProcess, append, await_offsets
 from tests.integration.saying import Fact, Said
 from tests.integration.writing import WriterProcess
 
 POISON = b"\xc3\x01 no event"
-RUNBOOK = ROOT / "docs" / "operations" / "parked.md"
 ADA, BOB = Fact("ada"), Fact("bob")
 
 
@@ -106,35 +102,6 @@ def stack(kafka: str, topic_name: str, database: str, tmp_path: Path) -> Iterato
 
 def poison(fact: Fact) -> Said:
     return Said(fact.partition, fact.fact_id, POISON, b"", None)
-
-
-def commands() -> list[list[str]]:
-    """Those of the runbook, in order."""
-    blocks = re.findall(r"```console\n(.*?)```", RUNBOOK.read_text(encoding="utf-8"), re.DOTALL)
-    return [shlex.split(line) for block in blocks for line in block.splitlines()]
-
-
-def test_the_runbooks_commands_do_what_it_says(stack: Stack) -> None:
-    place = f"{ADA.partition}:0"
-    ran = []
-    for name, *arguments in commands():
-        assert name == "chronofact"
-        ran.append(" ".join(arguments))
-        done = stack.run(*(place if one == "3:1207" else one for one in arguments))
-        # nothing heals this poison, so a release says what stays
-        expected = 1 if "release" in arguments else 0
-        assert done.returncode == expected, (arguments, done.stdout, done.stderr)
-        told = {
-            "list": "2" if "--dropped" not in arguments else "garbage",
-            "show": "undecodable",
-            "release": "stay parked",
-            "drop": "3 were applied",
-        }[arguments[1]]
-        assert told in done.stdout, (arguments, done.stdout)
-    assert (stack.folder / "message.bin").read_bytes() == POISON
-    assert len({one.split()[1] for one in ran}) == 4
-    assert stack.events_of(ADA) == 3
-    assert place not in stack.places()
 
 
 def test_a_release_applies_what_can_be_and_says_what_stays(stack: Stack) -> None:

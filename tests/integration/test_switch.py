@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
-from typer.testing import CliRunner
 
-from chronofact.cli.__main__ import app
 from chronofact.contracts.routing import Refusal, RouteRefused
 from chronofact.domain.errors import Rejected
-from chronofact.domain.identity import DEVELOPMENT_TENANT, tenant_id_of
 from chronofact.postgres.projections import create_projection, drop_projection, publish
 from chronofact.postgres.session import connect
 from tests.integration.reading import World, world_on
@@ -345,56 +340,3 @@ def test_a_change_that_dies_in_the_middle_changes_nothing(database: str) -> None
     with pytest.raises(Exception, match="Postgres"):
         switch(database, "p2", OTHER)
     assert (routes(database), kept(database)) == ({None: "p1"}, [])
-
-
-# -- the commands
-
-
-def run(database: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str]:
-    monkeypatch.setenv("CHRONOFACT_POSTGRES", database)
-    monkeypatch.setenv("CHRONOFACT_AUTH", "off")
-    found = CliRunner().invoke(app, list(words))
-    return found.exit_code, found.stdout + (str(found.exception) if found.exit_code else "")
-
-
-@pytest.mark.usefixtures("p2")
-def test_the_commands_need_postgres_alone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHRONOFACT_KAFKA", "127.0.0.1:1")
-    code, told = run(database, monkeypatch, "switch", "acme", str(OTHER), "--to", "p2", "--reason", "try", "--json")
-    assert code == 0, told
-    line = json.loads(told)
-    assert (line["tenants"], line["projection"]) == (2, "p2")
-    assert {one["tenant"] for one in line["changes"]} == {str(tenant_id_of("acme")), str(OTHER)}
-    code, told = run(database, monkeypatch, "rollback", "acme", "--json")
-    assert (code, json.loads(told)["tenants"], json.loads(told)["projection"]) == (0, 1, "p1")
-    code, told = run(database, monkeypatch, "routes", "--json")
-    assert next((one["tenant"], one["projection"]) for one in json.loads(told)["routes"]) == (None, "p1")
-    code, told = run(database, monkeypatch, "routes", "--changes", "--json")
-    assert [one["kind"] for one in json.loads(told)["changes"]] == ["rollback", "switch", "switch"]
-    code, told = run(database, monkeypatch, "switch", "--all", "--to", "p2")
-    assert (code, "all without a line of their own: p1 → p2" in told) == (0, True)
-    code, told = run(database, monkeypatch, "routes")
-    assert (code, "all others" in told) == (0, True)
-
-
-@pytest.mark.usefixtures("p2")
-def test_a_refused_command_names_why_and_what_helps(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked(database, SHADOWED, ("open",))
-    code, told = run(database, monkeypatch, "switch", str(DEVELOPMENT_TENANT), "--to", "p2")
-    assert (code, "route_shadow_open" in told, "shadow report --projection p2`" in told) == (1, True, True)
-    code, told = run(database, monkeypatch, "switch", str(DEVELOPMENT_TENANT), "--to", "p2", "--force")
-    assert (code, "reason_missing" in told) == (1, True)
-    code, told = run(database, monkeypatch, "switch", "--to", "p2")
-    assert (code, "--all" in told) == (1, True)
-    code, told = run(database, monkeypatch, "switch", "acme", "--to", "p2", "--force", "--reason", "an outage")
-    assert (code, "overridden" in told) == (0, True)
-
-
-def test_postgres_away_is_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    from chronofact.cli.outcome import ExitCode, Failure
-
-    monkeypatch.setenv("CHRONOFACT_POSTGRES", "postgresql://127.0.0.1:1/nowhere")
-    found = CliRunner().invoke(app, ["rollback", "acme"])
-    assert isinstance(found.exception, Failure)
-    assert found.exception.code is ExitCode.UNREACHABLE
-    assert psycopg.__version__

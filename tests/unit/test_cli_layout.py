@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
 from chronofact.cli.counted import counted
@@ -87,3 +88,12 @@ def test_no_paragraph_of_a_help_is_broken_in_its_middle() -> None:
         return own + [one for each in getattr(command, "commands", {}).values() for one in walk(each)]
 
     assert walk(get_command(app)) == []
+
+
+def test_no_help_names_the_type_of_what_takes_no_value() -> None:
+    said = [
+        CliRunner().invoke(app, [*words, "--help"]).output
+        for words in ((), ("verify",), ("rebuild", "start"), ("topics",))
+    ]
+    assert all("--help" in one for one in said)
+    assert not any("<bool>" in one for one in said)

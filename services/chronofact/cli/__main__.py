@@ -27,6 +27,7 @@ from chronofact.cli import (
     why,
 )
 from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.cli.plain import plainly
 
 app = typer.Typer(
     name="chronofact",
@@ -78,6 +79,7 @@ for module in (
     doctor,
 ):
     module.register(app)
+plainly(app)
 
 
 def main() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import orjson
 import typer
 
 from chronofact.cli.counted import counted
@@ -132,7 +132,7 @@ def _tell(
             "seed": seed,
             "seconds": round(outcome.seconds, 3),
         }
-        print(json.dumps(line))
+        print(orjson.dumps(line).decode())
         return
     rate = tally.facts / outcome.seconds if outcome.seconds else 0.0
     print(
@@ -153,7 +153,7 @@ def _tell(
 def _show_json(found: Run, divergences: list[Divergence]) -> None:
     from chronofact.reconciler.http import divergence, told
 
-    print(json.dumps({**told(found), "found": [divergence(one) for one in divergences]}))
+    print(orjson.dumps({**told(found), "found": [divergence(one) for one in divergences]}).decode())
 
 
 def _show_tables(found: Run, divergences: Sequence[Divergence], names: Sequence[FactName]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 import typer
 
 from chronofact.cli.counted import counted
@@ -50,7 +50,7 @@ def doctor(
     """
     checks = list(_checks(data))
     if as_json:
-        print(json.dumps({"checks": [_told(check) for check in checks]}))
+        print(orjson.dumps({"checks": [_told(check) for check in checks]}).decode())
     else:
         _show(checks)
     states = [check.state for check in checks]

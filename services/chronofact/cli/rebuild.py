@@ -85,6 +85,11 @@ def start(
     from chronofact.cli.shadow import seconds_of
 
     window_s = None if shadow_window is None else seconds_of(shadow_window, "--shadow-window")
+    if shadow_window is not None and rule is None:
+        told = (
+            "--shadow-window goes with --rule: by the same rule nothing is looked at in shadow, all must be identical"
+        )
+        raise Failure(told, code=ExitCode.USAGE)
     asked = asking(data, reconciler, token)
     wanted = {
         "projection": projection, "rule": rule, "workers": workers,

@@ -16,6 +16,7 @@ TIMEOUT_S: Final = 30.0
 PATIENCE_S: Final = 60.0
 """So long a reconciler may be away, restarted say, while somebody watches."""
 _ELSEWHERE: Final = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", "CHRONOFACT_RECONCILER_HOST", "CHRONOFACT_RECONCILER_PORT")
+_REMEDIES: Final = {"not_found": "chronofact rebuild list names those that there were"}
 _USAGE: Final = frozenset({400, 413, 422})
 
 
@@ -154,5 +155,5 @@ def _refused(address: str, status: int, error: tuple[str, str, str | None]) -> F
     told = f"{message} ({code})"
     if status in _USAGE:
         return Failure(f"{field}: {told}" if field else told, code=ExitCode.USAGE)
-    remedy = "give a token by --token or CHRONOFACT_TOKEN" if code.startswith("token_") else None
+    remedy = "give a token by --token or CHRONOFACT_TOKEN" if code.startswith("token_") else _REMEDIES.get(code)
     return Failure(f"refused: {told}", remedy=remedy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from chronofact.cli.options import outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
@@ -167,10 +168,7 @@ def _progress(*, as_json: bool) -> Iterator[Report]:
 def _tell(found: dict[str, Any], *, as_json: bool) -> None:
     """Addresses, in one line of JSON or for a person."""
     if as_json:
-        print(
-            json.dumps({name: found.get(name) for name in (*SHOWN, *TOLD)}),
-            flush=True,
-        )
+        print(orjson.dumps({name: found.get(name) for name in (*SHOWN, *TOLD)}).decode(), flush=True)
         return
     for name in SHOWN:
         if found.get(name):
@@ -279,4 +277,4 @@ def _wait_until_free(folder: DataFolder, owner: int | None) -> None:
 
 
 def _tell_down(outcome: dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    print(json.dumps(outcome) if as_json else sentence)
+    print(orjson.dumps(outcome).decode() if as_json else sentence)

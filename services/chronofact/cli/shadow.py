@@ -78,14 +78,16 @@ def start(
     print(f"chronofact shadow report --projection {new} tells what differs")
 
 
-def stop(new: New, data: DataFolder = None) -> None:
+def stop(new: New, data: DataFolder = None, *, json: Json = False) -> None:
     """End the open window of NEW before its time; it then stands for nothing, and another may be opened."""
     from chronofact.postgres.shadow_store import ShadowStore
 
     with outside_told():
         if not ShadowStore(database(data)[0]).close(new):
             raise Failure(f"no window of {new} is open", remedy=f"open one: chronofact shadow start {new}")
-    print(f"the window of {new} has ended early")
+    print(
+        orjson.dumps({"projection": new, "stopped": True}).decode() if json else f"the window of {new} has ended early"
+    )
 
 
 def report(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import orjson
@@ -16,6 +16,7 @@ from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from uuid import UUID
 
     from chronofact.contracts.routing import Line, Routed, RouteWanted
 
@@ -83,15 +84,22 @@ def rollback(
 
 
 def routes(
+    tenants: Tenants = None,
     data: DataFolder = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many at most.")] = 100,
     *,
     changes: Annotated[bool, typer.Option("--changes", help="What was changed instead, last first.")] = False,
     json: Json = False,
 ) -> None:
-    """Where the reads of tenants go, or what was changed of that."""
+    """Where the reads of tenants go, or what was changed of that; of tenants that are named, with their ids."""
     from chronofact.postgres.route_store import RouteStore
     from chronofact.reconciler.routes_told import change_body, route_body
+
+    if tenants:
+        if changes:
+            raise Failure("--changes goes without tenants", code=ExitCode.USAGE)
+        _tell_where(data, tenants, json=json)
+        return
 
     with outside_told():
         store = RouteStore(database(data)[0])
@@ -102,11 +110,26 @@ def routes(
     if json:
         print(orjson.dumps({"changes" if changes else "routes": found}).decode())
         return
-    _show_table(
-        found, ("number", "tenant", "kind", "from", "to", "forced", "reason", "by", "at") if changes else _ROUTE
-    )
+    _show_table(found, _CHANGE if changes else _ROUTE)
 
 
+def _tell_where(data: Path | None, tenants: Sequence[str], *, json: bool) -> None:
+    from chronofact.domain.identity import tenant_id_of
+    from chronofact.postgres.route_store import RouteStore
+
+    with outside_told():
+        store = RouteStore(database(data)[0])
+        found = [
+            {"name": one, "tenant": str(tenant_id_of(one)), "projection": store.goes_to(tenant_id_of(one))}
+            for one in tenants
+        ]
+    if json:
+        print(orjson.dumps({"routes": found}).decode())
+    else:
+        _show_table(found, ("name", "tenant", "projection"))
+
+
+_CHANGE: Final = ("number", "tenant", "kind", "undoes", "from", "to", "forced", "overridden", "reason", "by", "at")
 _ROUTE: Final = ("tenant", "projection", "rule", "state", "changed_at", "by", "reason")
 
 
@@ -141,7 +164,8 @@ def _change(data: Path | None, tenants: Sequence[str] | None, everyone: bool, sa
             raise _refused(wanted, refused) from None
         except Rejected as rejected:
             raise Failure(f"{rejected.message} ({rejected.code})", code=ExitCode.USAGE) from None
-    _tell(routed, json=json)
+    named = {tenant_id_of(one): one for one in tenants or () if one != str(tenant_id_of(one))}
+    _tell(routed, named, json=json)
 
 
 def _refused(wanted: RouteWanted, refused: Any) -> Failure:
@@ -155,7 +179,7 @@ def _refused(wanted: RouteWanted, refused: Any) -> Failure:
     return Failure(f"refused:\n{told}", remedy=remedy)
 
 
-def _tell(routed: Routed, *, json: bool) -> None:
+def _tell(routed: Routed, named: Mapping[UUID, str], *, json: bool) -> None:
     from chronofact.reconciler.routes_told import routed_body
 
     if json:
@@ -164,7 +188,7 @@ def _tell(routed: Routed, *, json: bool) -> None:
     for one in routed.overridden:
         print(f"overridden: {one.message} ({one.code})")
     for move in routed.moves[:SHOWN_MAX]:
-        print(f"{_who(move.tenant_id)}: {move.from_projection} → {move.to_projection}")
+        print(f"{_who(move.tenant_id, named)}: {move.from_projection} → {move.to_projection}")
     if len(routed.moves) > SHOWN_MAX:
         print(f"and {counted(len(routed.moves) - SHOWN_MAX, 'more')}")
     for projection, tenants in routed.elsewhere.items():
@@ -172,21 +196,24 @@ def _tell(routed: Routed, *, json: bool) -> None:
             print(f"1 tenant has a line of its own to {projection} and stays there; name it to move it")
         else:
             print(f"{tenants:,} tenants have lines of their own to {projection} and stay there; name them to move them")
-    _tell_lines(routed.unchanged, "there already")
-    _tell_lines(routed.stay, "nothing to take back, stays")
+    _tell_lines(routed.unchanged, "there already", named)
+    _tell_lines(routed.stay, "nothing to take back, stays", named)
     if routed.moves:
         print(f"{counted(len(routed.moves), 'route')} changed in {routed.seconds * 1_000:.0f} ms")
 
 
-def _tell_lines(lines: Sequence[Line], told: str) -> None:
+def _tell_lines(lines: Sequence[Line], told: str, named: Mapping[UUID, str]) -> None:
     for line in lines[:SHOWN_MAX]:
-        print(f"{_who(line.tenant_id)}: {line.projection}, {told}")
+        print(f"{_who(line.tenant_id, named)}: {line.projection}, {told}")
     if len(lines) > SHOWN_MAX:
         print(f"and {len(lines) - SHOWN_MAX:,} more: {told}")
 
 
-def _who(tenant_id: object) -> str:
-    return "all without a line of their own" if tenant_id is None else f"tenant {tenant_id}"
+def _who(tenant_id: UUID | None, named: Mapping[UUID, str]) -> str:
+    """A tenant by its id, and the name that it was given by here: no other is kept."""
+    if tenant_id is None:
+        return "all without a line of their own"
+    return f"tenant {named[tenant_id]} ({tenant_id})" if tenant_id in named else f"tenant {tenant_id}"
 
 
 def _show_table(found: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
@@ -208,6 +235,8 @@ def _cell(name: str, value: Any) -> str:
         return f"{value[:10]} {value[11:19]}Z"
     if isinstance(value, bool):
         return "yes" if value else ""
+    if isinstance(value, list):
+        return ", ".join(value)
     if value is None:
         return "all others" if name == "tenant" else ""
     return str(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
+import orjson
 import typer
 
 from chronofact.cli.counted import counted
@@ -107,7 +107,7 @@ def _tell(store: VerificationStore, outcome: Verified, sides: tuple[str, str], s
             "seconds": round(outcome.seconds, 3),
             "by_table": dict(outcome.by_aspect),
         }
-        print(json.dumps(line))
+        print(orjson.dumps(line).decode())
         return
     rate = outcome.facts / outcome.seconds if outcome.seconds else 0.0
     offset = sum(outcome.next_offsets.values())
