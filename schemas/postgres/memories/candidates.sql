@@ -48,6 +48,13 @@ placed as (
             order by s.is_near desc, s.distance asc, s.version_no asc
         ) as place_of_kind
     from standing as s
+),
+
+-- few, so that nobody looks for the ends of the others
+ended as materialized (
+    select distinct e.version_id
+    from {schema}.ending as e
+    where e.fact_no = %(fact_no)s
 )
 
 select
@@ -55,7 +62,10 @@ select
     p.event_seq,
     t.text,
     p.valid_from,
-    {schema}.held_until(t.fact_no, p.version_id, p.valid_to, null) as valid_to,
+    case
+        when d.version_id is null then p.valid_to
+        else {schema}.held_until(t.fact_no, p.version_id, p.valid_to, null)
+    end as valid_to,
     t.frames,
     1 - p.distance as cosine,
     array_remove(array[
@@ -71,6 +81,7 @@ select
     p.merged_into_id
 from placed as p
 inner join {schema}.memory as t on t.fact_no = %(fact_no)s and p.version_no = t.version_no
+left join ended as d on p.version_id = d.version_id
 where
     p.is_keyed
     or (
