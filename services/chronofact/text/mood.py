@@ -1,0 +1,120 @@
+"""How a clause is meant: asserted or not, past or not, and the shapes that forbid a supersession (semantics §7, rule 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from chronofact.text.frames import Modality, Polarity, Temporality
+from chronofact.text.words import (
+    ADDITIVE,
+    CONDITIONS,
+    CUES,
+    HYPOTHETICAL,
+    ONE_OFF,
+    ONE_OFF_PHRASES,
+    PLANNED,
+)
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span
+
+    from chronofact.text.clauses import Clause
+
+WORDS_MAX: Final = 16
+"""A longer sentence says more than its frames do."""
+
+
+def settle(clause: Clause, sentence: Span) -> None:
+    """Fills modality, temporality, polarity, cues and guards of a clause."""
+    words = [token.lower_ for token in sentence]
+    said = f" {' '.join(words)} "
+    _polarity(clause)
+    _tense(clause)
+    _modality(clause, words)
+    if clause.polarity is Polarity.NEGATIVE and any(
+        f" {word} " in said for word in ("anymore", "any longer", "any more", "no longer")
+    ):
+        clause.temporality = Temporality.ENDED
+    clause.cues += [word for word in words if word in CUES and word not in clause.cues]
+    if any(
+        f" {phrase} " in said
+        for phrase in ("these days", "no longer", "as of", "any longer", "any more", "has since", "since then")
+    ):
+        clause.cues.append("now")
+    if sum(any(ch.isalnum() for ch in word) for word in words) > WORDS_MAX:
+        clause.guards.append("long_sentence")
+    if any(word in ADDITIVE for word in words) or " as well " in said or " in addition " in said:
+        clause.guards.append("additive")
+    if _is_one_off(words, said):
+        clause.guards.append("one_off")
+    if not clause.is_main:
+        clause.guards.append("subordinate")
+
+
+def _is_one_off(words: list[str], said: str) -> bool:
+    for place, word in enumerate(words):
+        if word == "once" and words[place + 1 : place + 2] not in (["a"], ["per"], ["every"]):
+            return True
+        if word in ONE_OFF and word not in {"once", "just"}:
+            return True
+    return any(f" {phrase} " in said for phrase in ONE_OFF_PHRASES)
+
+
+def _polarity(clause: Clause) -> None:
+    for verb in {
+        clause.verb.i: clause.verb,
+        **({clause.matrix.i: clause.matrix} if clause.matrix is not None else {}),
+    }.values():
+        for child in verb.children:
+            is_never = child.lower_ in {"never", "hardly", "rarely", "barely", "neither"}
+            no_longer = child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children)
+            if child.dep_ == "neg" or is_never or no_longer:
+                if clause.temporality is Temporality.ENDED:  # "hasn't stopped using"
+                    clause.guards.append("polarity")
+                clause.polarity = Polarity.NEGATIVE
+            if is_never or child.lower_ == "yet":
+                clause.guards.append("polarity")
+
+
+def _tense(clause: Clause) -> None:
+    """The plain past is history, unless the verb is a change; readers of changes put that right."""
+    if clause.temporality is not Temporality.CURRENT:
+        return
+    helpers = [child for child in clause.verb.children if child.dep_ in {"aux", "auxpass"}]
+    if clause.matrix is not None:
+        helpers += [child for child in clause.matrix.children if child.dep_ in {"aux", "auxpass"}]
+    head = clause.matrix or clause.verb
+    perfect = any(child.lemma_ in {"have", "'ve"} or child.lower_ in {"'ve", "has", "have", "had"} for child in helpers)
+    if any(child.lower_ == "had" for child in helpers):
+        clause.temporality = Temporality.PAST
+    elif perfect:
+        since = (
+            any(said in {"since", "for"} for said, _ in clause.preps)
+            or clause.verb.tag_ == "VBG"
+            or clause.verb.lemma_ == "be"
+        )
+        clause.temporality = Temporality.CURRENT if since or clause.is_passive else Temporality.PAST
+        clause.cues.append("perfect")
+    elif head.tag_ == "VBD" or any(child.tag_ == "VBD" for child in helpers) or (head.tag_ == "VBN" and not helpers):
+        clause.temporality = Temporality.PAST
+
+
+def _modality(clause: Clause, words: list[str]) -> None:
+    helpers = {child.lower_ for child in clause.verb.children if child.dep_ == "aux"}
+    if clause.matrix is not None:
+        helpers |= {child.lower_ for child in clause.matrix.children if child.dep_ == "aux"}
+    if (words and words[-1] == "?") or (clause.subject is not None and words[0] in {"should", "is", "are", "does", "do", "can", "what", "how"}
+                                      and clause.subject.i > clause.verb.sent.start and words[-1] == "?"):  # fmt: skip
+        clause.modality = Modality.QUESTION
+    elif helpers & HYPOTHETICAL or any(word in CONDITIONS for word in words):
+        clause.modality = Modality.HYPOTHETICAL
+    elif helpers & PLANNED:
+        clause.modality = Modality.PLANNED
+    if (
+        clause.verb.tag_ == "VB"
+        and not clause.is_imperative
+        and clause.matrix is None
+        and not helpers
+        and not clause.is_main
+    ):
+        clause.modality = Modality.HYPOTHETICAL

@@ -1,0 +1,118 @@
+"""A text as the parser reads it best: the user is a pronoun, names are invented ones, it ends with a full stop."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from chronofact.text.words import MONTHS, WEEKDAYS
+
+INVENTED: Final = ("Zorvex", "Belmor", "Tavrin", "Corvell", "Dalmer", "Marvick", "Perlan", "Quillan")
+"""Plain words that no model knows: the parse can't depend on which name it was."""
+
+_USER: Final = re.compile(r"\b(?:the )?user(?P<s>'s|s')?(?=\W|$)", re.IGNORECASE)
+_OTHERS: Final = re.compile(r"\b(?:he|him|his|himself)\b", re.IGNORECASE)
+_WOMEN: Final = re.compile(r"\b(?:she|her|hers|herself)\b", re.IGNORECASE)
+_OBJECT_BEFORE: Final = re.compile(
+    r"\b(?:by|to|for|with|from|of|about|at|on|than|like|and|gave|told|helps?|asked|makes?)\s*$"
+)
+_WORD: Final = r"[A-Z][\w&+#'-]*(?:\.\w+)*|[a-z]{1,2}[A-Z]\w+"
+_NAME: Final = re.compile(rf"(?:{_WORD})(?:(?: of the | of | & | )(?:{_WORD}|(?<= )\d\w*(?:\.\w+)*)(?!\w))*")
+_INITIAL: Final = frozenset(
+    "he she they it we i his her their its our my the a an this that these those there since after before when while if in on at for from "
+    "during every no not always never please do don't keep use now currently recently as with by after some all most both "
+    "today yesterday last next one two three what which who how why should can could will would is are does did".split()
+)
+_ADJECTIVE: Final = re.compile(r"(?:ish|ese|ian|ean|can|ench|utch|eek|rab|wiss|erman|talian|hai)$")
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What to parse, and how to read the parse back."""
+
+    text: str
+    users: frozenset[str]
+    """Lower-case pronouns that mean the user in this text."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Invented name to the name it stands for, lower-case."""
+    says_user: bool = True
+
+
+def prepare(text: str) -> Prepared:
+    """The text (clean) for the parser."""
+    subject, possessive, object_ = _pronouns(text)
+    says_user = _USER.search(text) is not None
+
+    def pronoun(found: re.Match[str]) -> str:
+        before = text[: found.start()]
+        if found["s"]:
+            word = possessive
+        elif _OBJECT_BEFORE.search(before):
+            word = object_
+        else:
+            word = subject
+        starts = not before.strip() or before.rstrip()[-1] in ".!?"
+        return word.capitalize() if starts else word
+
+    said = _USER.sub(pronoun, text)
+    prepared = Prepared(said, _meaning_user(said, (subject, possessive, object_), says_user=says_user), {}, says_user)
+    prepared.text = _masked(said, prepared.names)
+    if prepared.text[-1] not in ".!?":
+        prepared.text += "."
+    return prepared
+
+
+def _pronouns(text: str) -> tuple[str, str, str]:
+    """Which pronoun is free for the user."""
+    if not _OTHERS.search(text):
+        return "he", "his", "him"
+    if not _WOMEN.search(text):
+        return "she", "her", "her"
+    return "I", "my", "me"
+
+
+def _meaning_user(said: str, pronouns: tuple[str, str, str], *, says_user: bool) -> frozenset[str]:
+    """The user's pronoun, and the first person; ``their`` too where nobody else is spoken of."""
+    mine = {"i", "me", "my", "mine", "myself"}
+    if says_user:
+        mine |= {word.lower() for word in pronouns}
+        if not re.search(r"\b(?:they|them|parents|friends|[a-z]+s' )\b", said, re.IGNORECASE):
+            mine.add("their")
+    return frozenset(mine)
+
+
+def _masked(text: str, names: dict[str, str]) -> str:
+    """Each name by an invented one; days, months, adjectives of nations and the first word stay."""
+    given: dict[str, str] = {}
+
+    def invented(found: re.Match[str]) -> str:
+        name = found[0]
+        first = found.start() == 0 or text[: found.start()].rstrip()[-1:] in ".!?"
+        head, _, rest = name.partition(" ")
+        if first and (head.lower() in _INITIAL or not rest):
+            if not rest or head.lower() not in _INITIAL:
+                return name
+            return f"{head} {_NAME.sub(invented_inside, rest)}"
+        return _invent(name)
+
+    def invented_inside(found: re.Match[str]) -> str:
+        return _invent(found[0])
+
+    def _invent(name: str) -> str:
+        possessive = "'s" if name.endswith("'s") else ""
+        bare = name.removesuffix("'s")
+        if (
+            bare.split()[0].lower() in WEEKDAYS | MONTHS
+            or bare.lower().rstrip("s") in WEEKDAYS
+            or bare in {"I", "I'm", "I've", "I'll", "I'd"}
+        ):
+            return name
+        if " " not in bare and (_ADJECTIVE.search(bare) or (bare.isupper() and bare.isalpha())):
+            return name
+        if bare not in given and len(given) < len(INVENTED):
+            given[bare] = INVENTED[len(given)]
+            names[given[bare]] = bare.lower()
+        return given.get(bare, bare) + possessive
+
+    return _NAME.sub(invented, text)

@@ -1,0 +1,262 @@
+"""Readers of changes: from one value to another, up or down to a number, to another time or place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chronofact.text.frames import Frame, Holds, Polarity, Temporality
+from chronofact.text.making import frame, is_person, is_thing_of, prop
+from chronofact.text.phrases import Value, Whose, value_of, version_type, whose
+from chronofact.text.read_be import measured, scheduled, status
+from chronofact.text.timing import time_at
+from chronofact.text.types import place_type, type_of
+from chronofact.text.words import GENERIC, MOVING_TIME, RAISING, RELOCATING, REPLACING, STATUS, SWITCHING, UNITS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+    from chronofact.text.clauses import Clause
+
+_CHANGE = {"temporality": Temporality.CHANGE}
+
+
+def is_negated(clause: Clause) -> bool:
+    """``never switched`` changes nothing, and tells nothing that the rule could use."""
+    return clause.polarity is Polarity.NEGATIVE
+
+
+def read_change(clause: Clause) -> list[Frame]:
+    """All of this file, the plainest first."""
+    if clause.subject is None or is_negated(clause):
+        return []
+    return (
+        _instead(clause)
+        or _timed(clause)
+        or _numbered(clause)
+        or _relocated(clause)
+        or _replaced(clause)
+        or _switched(clause)
+    )
+
+
+def _instead(clause: Clause) -> list[Frame]:
+    """``uses Y instead of X``."""
+    old = clause.after("instead of")
+    new = clause.objects[0] if clause.objects else None
+    if old is None or new is None:
+        return []
+    clause.take(old, new)
+    return [_switch(clause, value_of(new, clause.prepared), value_of(old, clause.prepared).text)]
+
+
+def _switch(clause: Clause, new: Value | None, old: str, **said: str) -> Frame:
+    value = new.text if new is not None else ""
+    kind = said.pop("value_type", "") or type_of(value) or type_of(old)
+    return frame(clause, "switch", value, from_value=old, value_type=kind, temporality=Temporality.CHANGE, **said)
+
+
+def _timed(clause: Clause) -> list[Frame]:
+    """``moved to 10am``, ``is scheduled for June``, ``leaves at 8:40``, ``takes place at``."""
+    if is_person(clause.about) and not (clause.objects and clause.lemma in MOVING_TIME):
+        return []
+    moving = clause.lemma in MOVING_TIME
+    for said, token in clause.preps:
+        if said not in ({"to", "until", "till", "for", "by"} if moving else {"at", "on", "for", "in"}):
+            continue
+        timed = time_at(token)
+        if timed is None or (not moving and said == "in" and clause.lemma != "schedule"):
+            continue
+        about = clause.about
+        if is_person(clause.about):
+            if not _is_definite(clause.objects[0]):
+                return []
+            about = whose(clause.objects[0], clause.prepared)
+        if not (
+            moving
+            or clause.lemma in {"schedule", "leave", "take", "start", "begin", "happen", "end", "open", "close", "set"}
+        ):
+            return []
+        clause.take(token, *(after for _, after in clause.preps if after.lower_ in {"am", "pm"}), *clause.objects)
+        when = {"temporality": Temporality.CHANGE if moving else Temporality.CURRENT}
+        if clause.is_passive and not moving and clause.lemma != "schedule":
+            return []
+        about_it = {"value_type": timed[1], "cardinality": Holds.ONE, **when}
+        found = [frame(clause, "schedule", timed[0], entity=scheduled(about), **about_it)]
+        return [*found, _postponed(clause)] if is_person(clause.about) else found
+    return []
+
+
+def _postponed(clause: Clause) -> Frame:
+    """``postponed the trip to Japan until December``: the former plan holds no more."""
+    rest = [token for _, token in clause.preps if token.i not in clause.used]
+    inside = [
+        inner
+        for token in clause.objects
+        for child in token.children
+        if child.dep_ == "prep"
+        for inner in child.children
+        if inner.dep_ == "pobj"
+    ]
+    words = [word for token in [*clause.objects, *rest, *inside] for word in value_of(token, clause.prepared).words]
+    named = " ".join(word for word in dict.fromkeys(words) if word not in GENERIC)
+    return frame(clause, "end", named, cues=("ends:plan",), temporality=Temporality.ENDED, scope="")
+
+
+def _is_definite(token: Token) -> bool:
+    return any(child.dep_ == "poss" or child.lower_ == "the" for child in token.children)
+
+
+def _numbered(clause: Clause) -> list[Frame]:
+    """``rose to 84%``, ``was raised to $98,000``, ``grew to eleven people``, ``turned 42``."""
+    if clause.lemma not in RAISING:
+        return []
+    token = clause.after("to", "at") or _number_after_to(clause)
+    if token is None and clause.lemma in {"reach", "hit", "turn"} and clause.objects:
+        token = clause.objects[0]
+    if token is None or clause.lemma == "be":
+        return []
+    value = value_of(token, clause.prepared)
+    if not value.has_number or value.is_name:
+        return []
+    former = clause.after("from", "by")
+    clause.take(token, former)
+    noun = " ".join(word for word in value.words if not word[:1].isdigit() and word not in UNITS)
+    number = " ".join(word for word in value.words if word[:1].isdigit())
+    if clause.lemma == "turn" and is_person(clause.about):
+        return [frame(clause, "num:old", number, value_type="number", cardinality=Holds.ONE, **_CHANGE)]
+    if noun:
+        return [frame(clause, f"count:{noun}", number, value_type="number", cardinality=Holds.ONE, **_CHANGE)]
+    return [measured(clause, value.text, **_CHANGE)]
+
+
+def _number_after_to(clause: Clause) -> Token | None:
+    """``went up to $2,050``, where ``to`` was read as part of the number."""
+    for token in clause.verb.subtree:
+        if token.lower_ == "to" and token.dep_ == "quantmod" and token.i > clause.verb.i:
+            return token.head
+    return None
+
+
+def _relocated(clause: Clause) -> list[Frame]:
+    """``moved to Berlin``, ``relocated from Lagos to Nairobi``, ``the office moved to Krakow``."""
+    to = clause.after("to", "in", "into")
+    if clause.lemma not in RELOCATING or to is None or clause.objects or clause.is_passive:
+        return []
+    value = value_of(to, clause.prepared)
+    old = clause.after("from")
+    if not value.is_name or value.type or (clause.lemma == "settle" and clause.after("on")):
+        return []
+    clause.take(to, old)
+    slot = "residence"
+    entity = clause.about.entity
+    if (not is_person(clause.about) and clause.about.owner) or _is_common(clause):
+        slot = "at:in"
+    from_value = value_of(old, clause.prepared).text if old is not None else ""
+    kind = place_type(value.text)
+    return [
+        frame(
+            clause,
+            slot,
+            value.text,
+            entity=entity,
+            from_value=from_value,
+            value_type=kind,
+            cardinality=Holds.ONE,
+            **_CHANGE,
+        )
+    ]
+
+
+def _is_common(clause: Clause) -> bool:
+    """Whether the subject is a thing, by its noun."""
+    return clause.subject is not None and clause.subject.pos_ == "NOUN" and not is_person(clause.about)
+
+
+def _replaced(clause: Clause) -> list[Frame]:
+    """``replaced X with Y``, ``swapped X for Y``, ``gave up X for Y``; ``X was replaced by Y`` is about nobody."""
+    if clause.phrasal not in REPLACING or not clause.objects:
+        return []
+    new = clause.after("with", "by") if clause.lemma in {"replace", "substitute"} else clause.after("for", "with")
+    if new is None and clause.lemma in {"replace", "swap"}:
+        return []
+    if new is None:
+        return []
+    old = value_of(clause.objects[0], clause.prepared)
+    value = value_of(new, clause.prepared)
+    clause.take(new, *clause.objects)
+    if (
+        clause.lemma not in {"replace", "swap", "substitute"}
+        and not (value.is_name or value.type)
+        and not _is_indefinite(new)
+    ):
+        return []
+    return [_switch(clause, value, old.text)]
+
+
+def _is_indefinite(token: Token) -> bool:
+    return any(child.lower_ in {"a", "an"} for child in token.children)
+
+
+def _switched(clause: Clause) -> list[Frame]:
+    """``switched (banks) from X to Y``, ``was upgraded to Y``, ``changed to``."""
+    if clause.lemma not in SWITCHING or clause.about.is_unknown:
+        return []
+    to, old = clause.after("to", "into", "in"), clause.after("from")
+    if to is None or (clause.lemma == "go" and old is None):
+        return []
+    value = value_of(to, clause.prepared)
+    if not value.text or to.pos_ == "VERB":
+        return []
+    was = value_of(old, clause.prepared) if old is not None else None
+    clause.take(to, old)
+    if clause.lemma in {"rename", "reassign"}:
+        return [_retitled(clause, value)]
+    moved = clause.objects[0] if clause.objects else None
+    if moved is not None:
+        return _of_object(clause, moved, value, was)
+    if is_thing_of(clause.about) and clause.lemma in {"change", "switch"}:
+        return [prop(clause, clause.about, value, value.type or clause.about.head, **_CHANGE)]
+    if value.text in STATUS and not is_person(clause.about):
+        return status(clause, value.text)
+    definite = any(child.lower_ in {"the", "a", "an"} for child in to.children)
+    found: list[Frame] = []
+    if definite and not value.is_name and value.modifiers and value.modifiers != value.text:
+        found.append(_assigned(clause, value))
+    if value.is_name or value.type or was is not None:
+        found.append(
+            _switch(clause, value, was.text if was is not None else "", value_type=version_type(value) or value.type)
+        )
+    return found
+
+
+def _assigned(clause: Clause, value: Value) -> Frame:
+    slot = "diet" if value.head == "diet" else f"prop:{value.head}"
+    kind = "diet" if value.head == "diet" else type_of(value.modifiers) or value.head
+    return frame(clause, slot, value.modifiers, value_type=kind, cardinality=Holds.ONE, **_CHANGE)
+
+
+def _retitled(clause: Clause, value: Value) -> Frame:
+    """``was renamed to``, ``was reassigned to``."""
+    slot = "prop:name" if clause.lemma == "rename" else "prop:assignee"
+    return frame(clause, slot, value.text, value_type=slot[5:], cardinality=Holds.ONE, **_CHANGE)
+
+
+def _of_object(clause: Clause, moved: Token, value: Value, was: Value | None) -> list[Frame]:
+    """``switched banks to Ally``, ``changed the internet provider to Telekom``, ``migrated the project to Vite``."""
+    clause.take(moved)
+    about = whose(moved, clause.prepared)
+    named = value_of(moved, clause.prepared)
+    old = was.text if was is not None else ""
+    if clause.lemma in {"change", "switch"} and named.text and not named.is_name:
+        owner = about.owner or clause.about.entity
+        noun = about.noun or named.text
+        whose_ = Whose(f"{owner}:{noun}", owner, noun, named.head)
+        return [
+            prop(clause, whose_, value, value.type or named.head, from_value=old, **_CHANGE),
+            _switch(clause, value, old, value_type=named.head, entity=owner),
+        ]
+    if named.is_name:
+        return [_switch(clause, value, named.text)] if clause.lemma in {"swap", "upgrade"} and was is None else []
+    return (
+        [_switch(clause, value, old)] if value.is_name and old else [frame(clause, f"moved:{named.text}", value.text)]
+    )

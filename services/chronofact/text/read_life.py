@@ -1,0 +1,215 @@
+"""Readers of work, home, relations and plans: what a person has one of at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
+from chronofact.text.making import frame, is_person
+from chronofact.text.phrases import joined, value_of
+from chronofact.text.read_be import is_role
+from chronofact.text.types import place_type
+from chronofact.text.words import PARTNERS, RESIDING
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+    from chronofact.text.clauses import Clause
+
+_CHANGE = {"temporality": Temporality.CHANGE}
+
+
+def read_life(clause: Clause) -> list[Frame]:
+    """Work, home and relations."""
+    return _works(clause) or _promoted(clause) or _hired(clause) or _resides(clause) or _born(clause) or _pairs(clause)
+
+
+def _works(clause: Clause) -> list[Frame]:
+    """``works at X as a Y``, ``is employed by X``."""
+    if clause.lemma not in {"work", "employ"} or clause.particle:
+        return []
+    where, role = clause.after("at", "for", "by", "with"), clause.after("as")
+    found: list[Frame] = []
+    if clause.lemma == "work" and not is_person(clause.about) and clause.about.owner:
+        return []
+    clause.take(role)
+    if where is not None and (clause.lemma == "employ" or clause.after("at", "for") is not None):
+        clause.take(where)
+        found.append(_employer(clause, where))
+    if role is not None:
+        value = value_of(role, clause.prepared)
+        found.append(frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE))
+    return found
+
+
+def _employer(clause: Clause, token: Token, **said: Temporality) -> Frame:
+    value = value_of(token, clause.prepared)
+    kind = "organisation" if value.is_name else "place"
+    return frame(clause, "employer", value.text, value_type=kind, cardinality=Holds.ONE, **said)
+
+
+def _promoted(clause: Clause) -> list[Frame]:
+    """``was promoted to Y``, ``became a Y`` is read as being."""
+    to = clause.after("to")
+    if clause.lemma != "promote" or to is None or clause.polarity is Polarity.NEGATIVE:
+        return []
+    clause.take(to)
+    return [
+        frame(
+            clause,
+            "occupation",
+            value_of(to, clause.prepared).text,
+            value_type="role",
+            cardinality=Holds.ONE,
+            **_CHANGE,
+        )
+    ]
+
+
+def _hired(clause: Clause) -> list[Frame]:
+    """``joined X``, ``got a new job at X``, ``started a position with X``, ``was hired by X``."""
+    if clause.polarity is Polarity.NEGATIVE:
+        return []
+    if clause.lemma == "hire" and clause.is_passive and (where := clause.after("by", "at")) is not None:
+        clause.take(where)
+        return [_employer(clause, where, **_CHANGE)]
+    if not clause.objects or not is_person(clause.about):
+        return []
+    what = clause.objects[0]
+    value = value_of(what, clause.prepared)
+    if clause.lemma == "join":
+        clause.take(*clause.objects)
+        if value.is_name and len(clause.objects) == 1:
+            return [_employer(clause, what, **_CHANGE)]
+        return [frame(clause, f"member:{value.text}", value.text, cardinality=Holds.MANY, **_CHANGE)]
+    if value.head in {"job", "position", "role"} and clause.lemma in {
+        "get",
+        "start",
+        "take",
+        "find",
+        "land",
+        "accept",
+        "begin",
+    }:
+        where = clause.after("at", "with", "for") or _inside(what)
+        if where is not None and value_of(where, clause.prepared).is_name:
+            clause.take(what, where)
+            return [_employer(clause, where, **_CHANGE)]
+    return []
+
+
+def _inside(token: Token) -> Token | None:
+    for child in token.children:
+        if child.dep_ == "prep" and child.lower_ in {"at", "with", "for"}:
+            return next((inner for inner in child.children if inner.dep_ == "pobj"), None)
+    return None
+
+
+def _resides(clause: Clause) -> list[Frame]:
+    """``lives in X``, ``is based in X``."""
+    where = clause.after("in", "at", "out of")
+    if clause.lemma not in RESIDING or where is None or clause.particle:
+        return []
+    value = value_of(where, clause.prepared)
+    clause.take(where)
+    if not is_person(clause.about) and clause.about.owner:
+        return [frame(clause, "at:in", value.text, value_type=place_type(value.text), cardinality=Holds.ONE)]
+    if not value.is_name:
+        return [frame(clause, "housing", value.text, value_type="housing", cardinality=Holds.ONE)]
+    if clause.lemma == "stay":
+        clause.guards.append("one_off")
+    return [frame(clause, "residence", value.text, value_type=place_type(value.text), cardinality=Holds.ONE)]
+
+
+def _born(clause: Clause) -> list[Frame]:
+    """Where and when somebody was born or grew up never changes."""
+    said = "born" if clause.lemma == "bear" or clause.verb.lower_ == "born" else clause.phrasal
+    if said not in {"born", "grow up"}:
+        return []
+    where = clause.after("in", "on", "at")
+    clause.take(where)
+    value = value_of(where, clause.prepared).text if where is not None else ""
+    kind = "number" if value[:1].isdigit() else "place"
+    return [
+        frame(
+            clause,
+            f"origin:{said}:{kind}",
+            value,
+            value_type=kind,
+            cardinality=Holds.IMMUTABLE,
+            temporality=Temporality.CURRENT,
+        )
+    ]
+
+
+def _pairs(clause: Clause) -> list[Frame]:
+    """Dating, marrying, breaking up; a girlfriend is who one dates."""
+    if not is_person(clause.about):
+        return []
+    who = clause.objects[0] if clause.objects else clause.after("with", "from", "to")
+    name = value_of(who, clause.prepared) if who is not None else None
+    said = {
+        "date": "dating",
+        "marry": "married",
+        "divorce": "divorced",
+        "engage": "engaged",
+        "separate": "separated",
+    }.get(clause.lemma, "")
+    when = {"temporality": Temporality.CHANGE}
+    if clause.lemma == "date":
+        when = {}
+    if clause.phrasal in {"break up", "split up", "split"} and not clause.objects:
+        said, name = "single", None
+        clause.take(who)
+    elif clause.lemma in {"have", "get"} and name is not None and name.head in PARTNERS:
+        said, name, when = "dating" if name.head in {"girlfriend", "boyfriend", "partner"} else "", None, {}
+        if clause.lemma == "get" or clause.modality is not Modality.ASSERTED:
+            return []
+    if not said or (clause.polarity is Polarity.NEGATIVE and clause.temporality is not Temporality.ENDED):
+        return []
+    clause.take(who, *clause.objects)
+    text = f"{said} {name.text}" if name is not None and name.is_name else said
+    return [frame(clause, "rel_status", text, value_type="relation", cardinality=Holds.ONE, **when)]
+
+
+def read_plan(clause: Clause) -> list[Frame]:
+    """What is planned: a slot of its own, ended by doing or cancelling it, never a statement of now."""
+    if clause.modality is not Modality.PLANNED or clause.subject is None:
+        return []
+    words = [clause.lemma]
+    if clause.objects:
+        words.append(value_of(clause.objects[0], clause.prepared).text)
+        clause.take(clause.objects[0])
+    else:
+        to = clause.after("to", "for", "in", "with", "at")
+        if to is not None:
+            words.append(value_of(to, clause.prepared).text)
+            clause.take(to)
+    value = " ".join(word for word in words if word)
+    return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
+
+
+def read_trip(clause: Clause) -> list[Frame]:
+    """``is planning a trip to Greece``."""
+    if clause.lemma not in {"plan", "organize", "organise"} or not clause.objects or clause.matrix is not None:
+        return []
+    what = [value_of(clause.objects[0], clause.prepared).text]
+    clause.take(clause.objects[0])
+    for child in clause.objects[0].children:
+        if child.dep_ == "prep" and child.lower_ in {"to", "in"}:
+            what += [value_of(inner, clause.prepared).text for inner in child.children if inner.dep_ == "pobj"]
+    to = clause.after("to")
+    if to is not None:
+        clause.take(to)
+        what.append(value_of(to, clause.prepared).text)
+    value = " ".join(dict.fromkeys(what))
+    return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
+
+
+def occupation_of(clause: Clause, token: Token) -> list[Frame]:
+    """Roles named in apposition: ``User, a nurse in Leeds``."""
+    return [
+        frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, guards=("subordinate",))
+        for value in (value_of(one, clause.prepared) for one in joined(token))
+        if is_role(value.head)
+    ]

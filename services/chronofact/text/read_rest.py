@@ -1,0 +1,111 @@
+"""Readers of all the rest: rules for the agent, states of things, habits, and what anybody does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chronofact.text.frames import Frame, Holds, Temporality
+from chronofact.text.making import frame, is_person, is_thing_of
+from chronofact.text.phrases import value_of
+from chronofact.text.read_be import status
+from chronofact.text.read_own import kind_of
+from chronofact.text.timing import time_at
+from chronofact.text.words import STATUS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+    from chronofact.text.clauses import Clause
+
+
+def read_rule(clause: Clause) -> list[Frame]:
+    """``Always answer in formal tone``: a rule for the agent; another degree of the same is another rule."""
+    if not clause.is_imperative:
+        return []
+    tokens = [*clause.objects, *(token for _, token in clause.preps)]
+    if not tokens:
+        return [frame(clause, f"rule:{clause.lemma}", "", entity="agent", cardinality=Holds.MANY)]
+    heads: list[str] = []
+    values: list[str] = []
+    for token in tokens[:4]:
+        value = value_of(token, clause.prepared)
+        kind = value.type or (kind_of(value) if len(value.words) > 1 else "")
+        heads.append(kind or value.head)
+        values.append(value.modifiers if kind and kind == value.head else value.text)
+        clause.take(token)
+    slot = f"rule:{clause.lemma}:{' '.join(heads)}"
+    return [frame(clause, slot, " ".join(values), entity="agent", value_type="rule", cardinality=Holds.ONE)]
+
+
+def read_state(clause: Clause) -> list[Frame]:
+    """``was resolved``, ``is enabled``, ``has shipped``, ``died``: the state that a thing is in."""
+    if is_person(clause.about) or clause.subject is None or clause.objects:
+        return []
+    said = clause.verb.lower_ if clause.verb.tag_ == "VBN" else _participle(clause)
+    if said not in STATUS:
+        return []
+    helpers = {child.lower_ for child in clause.verb.children if child.dep_ in {"aux", "auxpass"}}
+    clause.temporality = (
+        Temporality.CURRENT if helpers & {"is", "are", "'s"} and clause.is_passive else Temporality.CHANGE
+    )
+    return status(clause, {"canceled": "cancelled"}.get(said, said))
+
+
+def _participle(clause: Clause) -> str:
+    if clause.verb.tag_ not in {"VBD", "VBN"}:
+        return ""
+    return str(clause.verb.lower_)
+
+
+def read_habit(clause: Clause) -> list[Frame]:
+    """``goes to the gym on Mondays``, ``wakes up at 6am``: when it is done is the value."""
+    if clause.temporality is Temporality.PAST or clause.verb.tag_ == "VBG":
+        return []
+    timed = next(
+        ((token, found) for said, token in clause.preps if said in {"on", "at"} and (found := time_at(token))), None
+    )
+    if timed is None:
+        return []
+    others = list(clause.objects) + [
+        token
+        for said, token in clause.preps
+        if token.i != timed[0].i and said in {"to", "with", "in"} and token.lower_ not in {"am", "pm"}
+    ]
+    words = [clause.phrasal, *(value_of(token, clause.prepared).text for token in others)]
+    clause.take(timed[0], *others, *(token for _, token in clause.preps if token.lower_ in {"am", "pm"}))
+    return [frame(clause, f"when:{' '.join(words)}", timed[1][0], value_type=timed[1][1], cardinality=Holds.ONE)]
+
+
+def read_do(clause: Clause) -> list[Frame]:
+    """Whatever else: the verb and its first noun. Ended by name, changed by ``now`` where it says which kind of that noun."""
+    if clause.subject is None:
+        return []
+    if clause.objects:
+        clause.take(*clause.objects)
+        return [_done(clause, token, "") for token in clause.objects]
+    if clause.preps:
+        said, token = clause.preps[0]
+        clause.take(token)
+        return [_placed(clause, said, token)]
+    value = " ".join(
+        child.lower_
+        for child in clause.verb.children
+        if child.dep_ == "advmod" and child.lower_ not in {"now", "again", "also"}
+    )
+    return [
+        frame(clause, f"do:{clause.phrasal}", value if is_thing_of(clause.about) else "", cardinality=Holds.UNKNOWN)
+    ]
+
+
+def _done(clause: Clause, token: Token, said: str) -> Frame:
+    value = value_of(token, clause.prepared)
+    verb = f"{clause.phrasal} {said}".strip()
+    if value.modifiers and value.modifiers != value.text and not value.is_name:
+        holds = Holds.UNKNOWN
+        return frame(clause, f"do:{verb}:{value.head}", value.modifiers, value_type=value.head, cardinality=holds)
+    return frame(clause, f"do:{verb}:{value.text}", "", cardinality=Holds.MANY)
+
+
+def _placed(clause: Clause, said: str, token: Token) -> Frame:
+    value = value_of(token, clause.prepared)
+    return frame(clause, f"do:{clause.phrasal}:{said}", value.text, value_type="where", cardinality=Holds.UNKNOWN)

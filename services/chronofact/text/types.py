@@ -1,0 +1,71 @@
+"""A few dozen types of values: enough to tell a language from an editor; what is in none has no type, and the rule waits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chronofact.text.words import DIETS, MONTHS, WEEKDAYS
+
+_MEMBERS: Final = {
+    "programming language": "python go golang rust java javascript typescript ruby kotlin swift c c++ c# php perl scala haskell elixir "
+    "clojure r julia dart lua zig ocaml erlang cobol fortran",
+    "editor": "vim neovim emacs vs-code vscode sublime-text atom zed helix intellij pycharm notepad++ nano cursor webstorm eclipse xcode",
+    "database": "postgres postgresql mysql mariadb sqlite mongodb oracle redis cassandra dynamodb clickhouse duckdb snowflake bigquery",
+    "web framework": "react vue svelte angular django flask rails laravel spring express next.js nextjs fastapi solid ember jquery",
+    "bundler": "webpack vite rollup parcel esbuild turbopack",
+    "package manager": "npm pnpm yarn bun pip poetry uv conda pipenv",
+    "shell": "bash zsh fish powershell nushell",
+    "operating system": "windows linux macos ubuntu fedora debian arch android ios mint nixos",
+    "browser": "chrome firefox safari edge brave opera vivaldi arc",
+    "chat tool": "slack mattermost discord teams zulip telegram whatsapp signal",
+    "tracker": "jira linear trello asana basecamp clickup monday.com youtrack",
+    "forge": "github gitlab bitbucket gerrit gitea codeberg",
+    "ci": "jenkins circleci github-actions gitlab-ci travis buildkite teamcity",
+    "notes": "notion evernote obsidian joplin onenote logseq bear roam",
+    "hosting": "heroku fly.io vercel netlify aws azure gcp digitalocean render hetzner",
+    "test framework": "pytest unittest jest vitest mocha cypress playwright selenium junit",
+    "time tracker": "toggl clockify harvest rescuetime",
+    "spoken language": "english spanish french german italian portuguese dutch japanese chinese korean arabic russian polish",
+    "color": "red blue green yellow black white pink purple orange teal brown grey gray turquoise violet",
+    "drink": "coffee tea wine beer water juice espresso matcha",
+    "animal": "cat dog",
+    "temperature scale": "celsius fahrenheit kelvin",
+    "meal": "breakfast lunch dinner supper brunch",
+    "season": "spring summer autumn winter fall",
+    "transport": "train bus car bike bicycle plane subway metro tram scooter taxi",
+    "pull": "rest graphql grpc soap",
+    "indentation": "tab space",
+    "weekday": " ".join(WEEKDAYS),
+    "month": " ".join(MONTHS),
+    "diet": " ".join(DIETS),
+}
+_TYPES: Final = {member.replace("-", " "): kind for kind, members in _MEMBERS.items() for member in members.split()}
+REGIONS: Final = frozenset(
+    "usa|us|uk|america|england|scotland|wales|ireland|france|germany|spain|italy|portugal|netherlands|belgium|austria|switzerland|poland|"
+    "sweden|norway|denmark|finland|iceland|greece|turkey|russia|ukraine|china|japan|korea|india|pakistan|vietnam|thailand|indonesia|"
+    "malaysia|philippines|australia|new zealand|canada|mexico|brazil|argentina|chile|peru|colombia|cuba|egypt|morocco|nigeria|kenya|"
+    "ghana|south africa|israel|iran|iraq|romania|hungary|czechia|croatia|serbia|bulgaria|europe|asia|africa|"
+    "alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|georgia|hawaii|idaho|illinois|indiana|iowa|"
+    "kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|"
+    "new hampshire|new jersey|new mexico|new york|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|"
+    "south carolina|south dakota|tennessee|texas|utah|vermont|virginia|washington|west virginia|wisconsin|wyoming|"
+    "bavaria|catalonia|ontario|quebec|queensland|bay area|midwest|england|united states|united kingdom|scandinavia|"
+    "manhattan|brooklyn|queens|bronx|soho".split("|")
+)
+"""Places that hold other places, or lie in one: between such and a city, another value may be the same place."""
+
+
+def type_of(value: str) -> str:
+    """The type of a normalised value; empty where none is known."""
+    if value in _TYPES:
+        return _TYPES[value]
+    words = value.split()
+    numbers = [word for word in words if any(ch.isdigit() for ch in word)]
+    if numbers and len(numbers) < len(words):
+        return type_of(" ".join(word for word in words if word not in numbers))
+    return _TYPES.get(words[-1], "") if words else ""
+
+
+def place_type(value: str) -> str:
+    """``region`` where places lie inside it, else ``place``."""
+    return "region" if value.removeprefix("the ") in REGIONS else "place"
