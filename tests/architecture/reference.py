@@ -47,7 +47,9 @@ def settings_page() -> str:
     lines += [(f"`{name}`", "", what) for name, what in BESIDE_SETTINGS.items()]
     intro = (
         "Every service and command reads these from the environment, or from the file that `CHRONOFACT_CONFIG` names; the\n"
-        "environment wins. They are read once, when a process starts, and checked against one another."
+        "environment wins. They are read once, when a process starts, and checked against one another. What is spelt almost as\n"
+        "a setting is refused; any other variable `CHRONOFACT_*` that is none is told with the nearest one, by services in their\n"
+        "log (`setting_unknown`) and by commands on stderr: an orchestrator may set some of its own."
     )
     return page("Settings", intro, table(("setting", "default", "meaning"), lines))
 

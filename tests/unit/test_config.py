@@ -1,10 +1,15 @@
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
+from chronofact.cli.__main__ import app
 from chronofact.runtime.config import Settings
+from chronofact.runtime.environment import log_unknown_settings, unknown_settings
+from chronofact.runtime.logging import configure_logging
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +81,38 @@ def test_a_variable_spelt_almost_as_a_setting_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setenv("CHRONOFACT_REDAER_PORT", "9")
     with pytest.raises(ValueError, match="CHRONOFACT_REDAER_PORT is no setting; CHRONOFACT_READER_PORT is"):
         Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("CHRONOFACT_BATCH_EVENTS", "CHRONOFACT_BATCH_EVENTS_MAX"),
+        ("CHRONOFACT_SHADOW_DAYS", "CHRONOFACT_SHADOW_"),
+        ("CHRONOFACT_XYZZY", "docs/reference/settings.md"),
+        ("CHRONOFACT_READER_SERVICE_HOST", None),  # an orchestrator's
+        ("CHRONOFACT_PORT_8080_TCP_ADDR", None),
+        ("CHRONOFACT_FACTS_TOPIC", None),
+        ("CHRONOFACT_CACHE", None),
+        ("KAFKA_TOPIC", None),
+    ],
+)
+def test_a_variable_that_nothing_reads_is_told_with_the_nearest(name: str, told: str | None) -> None:
+    found = list(unknown_settings([name]))
+    assert len(found) == (told is not None)
+    assert all(one.startswith(f"{name} is no setting") and str(told) in one for one in found)
+
+
+def test_a_command_warns_of_it_on_stderr_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHRONOFACT_XYZZY", "1")
+    ran = CliRunner().invoke(app, ["down", "--data", "nowhere"])
+    assert "warning: CHRONOFACT_XYZZY is no setting" in ran.stderr
+    assert "XYZZY" not in CliRunner().invoke(app, ["writer", "--help"]).stderr
+
+
+def test_a_service_logs_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("CHRONOFACT_XYZZY", "1")
+    configure_logging("writer")
+    log_unknown_settings()
+    (line,) = [json.loads(one) for one in capsys.readouterr().err.splitlines()]
+    assert (line["event"], line["level"]) == ("setting_unknown", "warning")
+    assert "CHRONOFACT_XYZZY" in line["message"]

@@ -1,5 +1,6 @@
 """The ``chronofact`` command; its command modules import what they need only when they run."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -49,12 +50,22 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     *,
     _version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand not in services.NAMES:  # those tell it in their logs
+        _tell_unknown_settings()
+
+
+def _tell_unknown_settings() -> None:
+    if any(name.startswith("CHRONOFACT_") for name in os.environ):
+        from chronofact.runtime.environment import unknown_settings
+
+        for told in unknown_settings(os.environ):
+            typer.secho(f"warning: {told}", fg="yellow", err=True)
 
 
 for module in (

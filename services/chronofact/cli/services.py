@@ -13,6 +13,7 @@ import typer
 from chronofact.cli.options import DataFolder
 
 PANEL = "Services"
+NAMES = ("writer", "projector", "reader", "reconciler")
 CONFIGURED = "Configured by CHRONOFACT_* or the TOML file that CHRONOFACT_CONFIG names; SIGTERM ends it cleanly."
 
 

@@ -25,6 +25,7 @@ from chronofact.projector.stall import Stall
 from chronofact.projector.telling import Telling
 from chronofact.projector.turns import OfTurns, Turns
 from chronofact.runtime.config import Settings, settings_or_exit
+from chronofact.runtime.environment import log_unknown_settings
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.lifecycle import stop_on_signals
@@ -45,6 +46,7 @@ def main() -> None:
     """Run until SIGTERM or SIGINT; leaves with 1 when something is wrong with us."""
     settings = settings_or_exit()
     configure_logging("projector", settings.log_level)
+    log_unknown_settings()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     with stop_on_signals() as stopping, listening_or_exit("projector"):

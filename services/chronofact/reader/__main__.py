@@ -29,6 +29,7 @@ from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.health import Health
+from chronofact.runtime.environment import log_unknown_settings
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
@@ -43,6 +44,7 @@ def main() -> None:
     settings = settings_or_exit()
     configure_logging("reader", settings.log_level)
     with start_or_exit(settings):
+    log_unknown_settings()
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt

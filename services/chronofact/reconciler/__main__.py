@@ -45,6 +45,7 @@ from chronofact.reconciler.verify_http import VerificationRoutes, add_verificati
 from chronofact.reconciler.verify_service import Verifying
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
+from chronofact.runtime.environment import log_unknown_settings
 from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
@@ -63,6 +64,7 @@ def main() -> None:
     """Runs the reconciler until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("reconciler", settings.log_level)
+    log_unknown_settings()
     with start_or_exit(settings):
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)

@@ -10,6 +10,7 @@ import structlog
 
 LOG_EVENTS: Final = {
     "started": "The process serves; where, and under which version.",
+    "setting_unknown": "A variable CHRONOFACT_* that is no setting: it means nothing, and the nearest one is named.",
     "stopping": "A signal came; what was taken is finished.",
     "stopped": "Everything was handed over.",
     "hindered": "Something outside is away or not as it must be; requests are refused until it passes.",

@@ -18,6 +18,7 @@ from chronofact.kafka.producer import LogProducer
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
 from chronofact.runtime.health import Health
+from chronofact.runtime.environment import log_unknown_settings
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
@@ -42,6 +43,7 @@ def main() -> None:
         acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     settle_memory()
+    log_unknown_settings()
     with listening_or_exit("writer"):
         uvloop.run(run(settings, acceptor, credentials))
 
