@@ -14,7 +14,9 @@ from chronofact.cli.outcome import ExitCode, Failure
     [
         ("check run --projection p9 --no-log", "there is no projection p9"),
         ("parked list --projection p9", "there is no projection p9"),
-        ("verify p1 p9", "there are no two projections p1 and p9"),
+        ("verify p1 p9", "there is no projection p9;"),
+        ("verify p9 p1", "there is no projection p9;"),
+        ("verify p8 p9", "there is no projection p8 and no projection p9;"),
         ("shadow start p9", "there is no projection p9"),
         ("shadow stop p9", "no window of p9 is open"),
         ("shadow report --projection p9", "p9 was never compared"),

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
 from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.domain.errors import Rejected
+from chronofact.reconciler.rebuild_http import wanted_of
 from tests.unit.scripted_service import Told, serving
 
 
@@ -20,6 +22,12 @@ def test_a_shadow_window_without_another_rule_is_refused() -> None:
     failure = refused("rebuild", "start", "--shadow-window", "7d", "--reconciler", "127.0.0.1:1")
     assert failure.code is ExitCode.USAGE
     assert "--shadow-window goes with --rule" in failure.message
+
+
+def test_the_same_over_http() -> None:
+    with pytest.raises(Rejected, match="shadow_window_s goes with rule"):
+        wanted_of({"shadow_window_s": 60})
+    assert wanted_of({"rule": 2, "shadow_window_s": 60}).shadow_window_s == 60
 
 
 def test_a_rebuild_that_is_not_there_is_answered_by_where_the_others_are() -> None:

@@ -157,9 +157,13 @@ def _begun(connection: Connection[Any], wanted: VerifyWanted) -> int:
     parameters = {"left_projection": wanted.left, "right_projection": wanted.right, "aspects": wanted.aspects.value}
     found = connection.execute(script("verify", "begin").filled(connection), parameters).fetchone()
     if found is None:
+        both = (wanted.left, wanted.right)
+        there = connection.execute("select p.name from chronofact.projection as p where p.name = any(%s)", ([*both],))
+        known = {name for (name,) in there}
+        missing = " and no projection ".join(one for one in both if one not in known)
         raise Unfit(
             "projection_missing",
-            f"there are no two projections {wanted.left} and {wanted.right}",
+            f"there is no projection {missing}",
             remedy="name others: `chronofact rebuild list` and `chronofact doctor` tell which there are",
         )
     return int(found[0])

@@ -43,7 +43,7 @@ _FIELDS: Final[Mapping[str, Schema]] = {
         "type": "integer",
         "minimum": 0,
         "maximum": WINDOW_S_MAX,
-        "description": "For how long it is compared with one of another rule.",
+        "description": "With `rule`: for how long it is compared with one of another rule.",
     },
 }
 _WANTED: Final = {"type": "object", "additionalProperties": False, "properties": _FIELDS}
@@ -195,6 +195,10 @@ def told(found: RebuildTold) -> dict[str, Any]:
         "heartbeat_at": _instant(rebuild.heartbeat_at),
         "cancel_asked_at": _instant(rebuild.cancel_asked_at),
         "seconds": round(_seconds(found), 3),
+    if body.get("shadow_window_s") is not None and body.get("rule") is None:
+        raise Rejected(
+            "field_value", "shadow_window_s goes with rule: nothing else is looked at", field="shadow_window_s"
+        )
         "phases": dict(rebuild.phases),
         "messages": found.messages,
         "messages_read": found.messages_read,
