@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
@@ -14,6 +14,7 @@ from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.contracts.fact_keys import KeyDeclarations
 from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.contracts.topics import facts_topic
+from chronofact.domain.errors import Rejected
 from chronofact.runtime.auth import Credentials, OpenCredentials
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient, Unfit
@@ -21,18 +22,26 @@ from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
 from chronofact.writer.__main__ import build_app
 from chronofact.writer.accept import Acceptor
+from chronofact.writer.memories import TextSide
 from chronofact.writer.watch import PART, Watch
 from tests.contract.append_log import MemoryAppendLog
 
 TOPIC_ID = bytes(range(16))
 JSON = {"content-type": "application/json"}
+TEXTS_OFF = Rejected("texts_off", "this writer takes no memories")
 LINES = {"content-type": "application/x-ndjson"}
 
 
 class WriterInProcess:
     """Requests to an application; ``failure`` is what the next look at the topic finds."""
 
-    def __init__(self, credentials: Credentials | None = None, **limits: Any) -> None:
+    def __init__(
+        self,
+        credentials: Credentials | None = None,
+        *,
+        texts: Callable[[Metrics], TextSide] | Rejected = TEXTS_OFF,
+        **limits: Any,
+    ) -> None:
         self.log = MemoryAppendLog()
         self.failure: Transient | Unfit | None = None
         self.health, self.metrics = Health(PART), Metrics("writer")
@@ -48,6 +57,7 @@ class WriterInProcess:
             watch=self.watch,
             health=self.health,
             metrics=self.metrics,
+            texts=texts if isinstance(texts, Rejected) else texts(self.metrics),
         )
 
     def _look(self) -> bytes:

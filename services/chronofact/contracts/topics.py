@@ -42,6 +42,11 @@ def facts_topic(name: str | None = None, partitions: int | None = None) -> Topic
     return topic if partitions is None else replace(topic, partitions=partitions)
 
 
+def texts_topic(name: str) -> Topic:
+    """The topic that tells of new text memories, under the configured name."""
+    return catalogue()["texts"].named(name)
+
+
 def _topic(role: str, fields: dict[str, Any]) -> Topic:
     return Topic(
         role=role,

@@ -72,6 +72,13 @@ class Settings(BaseSettings):
         None,
         description="Partitions of that topic, by which facts are told apart; by default as `schemas/topics.yaml` says, 12. A topic of another count is refused: to have more, move to a new topic (docs/operations/more-partitions.md).",
     )
+    texts: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Whether the writer takes text memories: `auto` loads the models when the first one comes, `on` before it serves, `off` refuses memories and stays small. Where the text extra is not installed, memories are refused by name; `on` does not start.",
+    )
+    texts_topic: str = Field(
+        "memory.texts.v1", min_length=1, max_length=249, description="The topic that tells of new text memories."
+    )
     fact_keys_file: Path | None = Field(None, description="Declarations of fact keys, asked before the shipped ones.")
     scope_kinds_file: Path | None = Field(None, description="Further kinds of scope.")
 

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from chronofact.runtime.metric import Metric, Service
 from chronofact.runtime.reconciler_metrics import RECONCILER_METRICS
+from chronofact.runtime.text_metrics import TEXT_METRICS
 
 _REQUEST_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BATCH_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -184,6 +185,7 @@ METRICS: Final = (
         "Unread messages looked at, of whatever fact: a projection that is far behind makes reads dear.",
     ),
     *RECONCILER_METRICS,
+    *TEXT_METRICS,
 )
 
 

@@ -16,6 +16,8 @@ from chronofact.text.installed import model_file, tokenizer_file
 
 TOKENS_MAX: Final = 256
 """What the model was trained on; what a text has beyond has no part in its embedding."""
+CHARS_MAX: Final = 4_000
+"""Many more than so many tokens have; what lies beyond is not even looked at."""
 _BATCH_TOKENS_MAX: Final = 1_024
 """Of one run of the model, padding included: what bounds its memory."""
 
@@ -39,7 +41,7 @@ class Embedder:
 
     def embed_many(self, texts: Sequence[str]) -> list[bytes]:
         """The embeddings in order; a text's own does not depend on its neighbours."""
-        encoded = self._tokenizer.encode_batch(list(texts))
+        encoded = self._tokenizer.encode_batch([text[:CHARS_MAX] for text in texts])
         found = [b""] * len(texts)
         for batch in _batches([len(one.ids) for one in encoded]):
             halves = self._run([encoded[index] for index in batch]).astype("<f2")

@@ -12,13 +12,14 @@ from fastapi import FastAPI
 
 from chronofact.contracts.fact_keys import KeyDeclarations
 from chronofact.contracts.scope_kinds import ScopeKinds
-from chronofact.contracts.topics import Topic, facts_topic
+from chronofact.contracts.topics import Topic, facts_topic, texts_topic
+from chronofact.domain.errors import Rejected
 from chronofact.kafka.admin import Admin, check
 from chronofact.kafka.producer import LogProducer
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
-from chronofact.runtime.health import Health
 from chronofact.runtime.environment import log_unknown_settings
+from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
@@ -29,8 +30,12 @@ from chronofact.writer.accept import Acceptor
 from chronofact.writer.drops import Drops, add_drops
 from chronofact.writer.http import Events, add_events
 from chronofact.writer.intake import Bodies
+from chronofact.writer.memories import Memories, NoMemories, TextSide
+from chronofact.writer.memories_http import add_memories
+from chronofact.writer.notices import Notices
 from chronofact.writer.ports import Log
 from chronofact.writer.service import Writer
+from chronofact.writer.texts import Texts, made, why_not
 from chronofact.writer.watch import PART, Watch
 
 
@@ -38,12 +43,14 @@ def main() -> None:
     """Runs the writer until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("writer", settings.log_level)
+    log_unknown_settings()
     with start_or_exit(settings):
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         acceptor = Acceptor(KeyDeclarations.load(settings.fact_keys_file), kinds)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
+        if settings.texts == "on" and (refusal := why_not(settings.texts)) is not None:
+            raise ValueError(f"CHRONOFACT_TEXTS is on: {refusal.message}")
     settle_memory()
-    log_unknown_settings()
     with listening_or_exit("writer"):
         uvloop.run(run(settings, acceptor, credentials))
 
@@ -53,18 +60,22 @@ async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) 
     topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     health, metrics = Health(PART), Metrics("writer")
     watch = Watch(look_of(settings, topic), health, check_s=settings.topic_check_s)
-    producer = LogProducer(
-        settings.kafka,
-        topic.name,
-        delivery_timeout_s=settings.delivery_timeout_s,
-        linger_ms=settings.linger_ms,
-        queue_messages_max=settings.queue_messages_max,
-        queue_bytes_max=settings.queue_bytes_max,
-        options=settings.kafka_options,
+    producer, text_side = _producer(settings, topic), _text_side(settings, metrics)
+    app = build_app(
+        settings,
+        producer,
+        acceptor,
+        credentials,
+        topic=topic,
+        watch=watch,
+        health=health,
+        metrics=metrics,
+        texts=text_side,
     )
-    app = build_app(settings, producer, acceptor, credentials, topic=topic, watch=watch, health=health, metrics=metrics)
     with stop_loop_on_signals() as stopping:
         watching = asyncio.create_task(watch.run())
+        if settings.texts == "on" and isinstance(text_side, TextSide):
+            await text_side.texts.load()
         await serve(
             app,
             host=settings.writer_host,
@@ -74,8 +85,32 @@ async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) 
             drain_timeout_s=settings.drain_timeout_s,
         )
         watching.cancel()
+        if isinstance(text_side, TextSide):
+            await text_side.close()
         await asyncio.to_thread(producer.close)
         structlog.get_logger().info("stopped")
+
+
+def _producer(settings: Settings, topic: Topic) -> LogProducer:
+    return LogProducer(
+        settings.kafka,
+        topic.name,
+        delivery_timeout_s=settings.delivery_timeout_s,
+        linger_ms=settings.linger_ms,
+        queue_messages_max=settings.queue_messages_max,
+        queue_bytes_max=settings.queue_bytes_max,
+        options=settings.kafka_options,
+    )
+
+
+def _text_side(settings: Settings, metrics: Metrics) -> TextSide | Rejected:
+    """What reads texts and tells of them, or why there is nothing that does."""
+    if (refusal := why_not(settings.texts)) is not None:
+        return refusal
+    topic = texts_topic(settings.texts_topic)
+    producer = _producer(settings, topic)
+    texts = Texts(made, metrics, texts_max=2 * settings.commands_max)
+    return TextSide(texts, Notices(producer, metrics, partitions=topic.partitions), producer.close)
 
 
 def build_app(
@@ -88,8 +123,9 @@ def build_app(
     watch: Watch,
     health: Health,
     metrics: Metrics,
+    texts: TextSide | Rejected,
 ) -> FastAPI:
-    """The application over any log."""
+    """The application over any log; ``texts`` is what reads texts, or why they are refused."""
     app = create_app("writer", "Takes facts and appends them to the log.", health=health, metrics=metrics)
     metrics.gauge("chronofact_writer_queue_messages").set_function(log.queue_length)
     writer = Writer(log, acceptor, partitions=topic.partitions, watch=watch, health=health, metrics=metrics)
@@ -101,6 +137,11 @@ def build_app(
     events = Events(writer, credentials, bodies, commands_max=settings.commands_max, clock=_now)
     add_events(app, events, metrics)
     add_drops(app, Drops(writer, credentials, bodies), metrics)
+    taking = (
+        NoMemories(texts) if isinstance(texts, Rejected) else Memories(writer, acceptor, texts.texts, texts.notices)
+    )
+    memories = Events(taking, credentials, bodies, commands_max=settings.commands_max, clock=_now)
+    add_memories(app, memories, metrics)
     return app
 
 

@@ -54,7 +54,9 @@ def _accepted(result: Outcome) -> bytes:
     echo = (
         "" if result.idempotency_key is None else f',"idempotency_key":{orjson.dumps(result.idempotency_key).decode()}'
     )
-    return (
+    frames = b"" if result.frames is None else b',"frames":' + result.frames
+    ids = (
         f'{{"status":"accepted","event_id":"{id_text(result.event_id)}",{version}'
-        f'"fact_id":"{id_text(result.fact_id)}"{echo}}}'
-    ).encode()
+        f'"fact_id":"{id_text(result.fact_id)}"{echo}'
+    )
+    return ids.encode() + frames + b"}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
@@ -11,24 +11,34 @@ from starlette.datastructures import Headers
 from chronofact.contracts.commands import COMMANDS
 from chronofact.runtime.auth import Credentials, Role
 from chronofact.runtime.metrics import Metrics
-from chronofact.runtime.openapi import ERROR, ID, TEXT, Answers, answers, many, nullable, shape, words
+from chronofact.runtime.openapi import ERROR, ID, TEXT, Answers, Schema, answers, many, nullable, shape, words
 from chronofact.writer.accept import Authority
 from chronofact.writer.answers import lines, several, single
-from chronofact.writer.body import parse_json, parse_lines
+from chronofact.writer.body import Parsed, parse_json, parse_lines
 from chronofact.writer.intake import JSON, LINES, Bodies, has_lines, is_dry_run, trace_of, wants_lines
 from chronofact.writer.route import counted
-from chronofact.writer.service import Writer
+from chronofact.writer.service import Taken
 
 _ROUTE: Final = "/v1/events"
 _COMPONENTS: Final = "#/components/schemas/{model}"
 
 
+class Takes(Protocol):
+    """What takes commands of one kind."""
+
+    async def take(
+        self, commands: list[Parsed], authority: Authority, *, is_dry_run: bool, trace: str | None = None
+    ) -> Taken:
+        """What became of each; a whole request is refused by ``Rejected``."""
+        ...
+
+
 class Events:
-    """The route: who may, what was sent, what became of it."""
+    """The route of any commands: who may, what was sent, what became of it."""
 
     def __init__(
         self,
-        writer: Writer,
+        writer: Takes,
         credentials: Credentials,
         bodies: Bodies,
         *,
@@ -76,20 +86,20 @@ def add_events(app: FastAPI, events: Events, metrics: Metrics) -> None:
         operation_id="post_v1_events",
         summary="One command, a JSON array of them, or NDJSON",
         tags=["events"],
-        responses=_answers(),
-        openapi_extra={"requestBody": _request_body(), "parameters": [_DRY_RUN]},
+        responses=answers_of(_ACCEPTED),
+        openapi_extra={"requestBody": _request_body(), "parameters": [DRY_RUN]},
     )
     _describe_commands(app)
 
 
-_DRY_RUN: Final = {
+DRY_RUN: Final = {
     "name": "dry_run",
     "in": "query",
     "required": False,
     "schema": {"type": "boolean", "default": False},
     "description": "Validate and return the ids; publish nothing.",
 }
-_ANSWERS: Final[dict[int | str, str]] = {
+ANSWERS: Final[dict[int | str, str]] = {
     200: "Several commands, each accepted or rejected, in order; or one that was only tried.",
     201: "One command, acknowledged by the broker.",
     400: "Not JSON, or not as a whole.",
@@ -108,12 +118,13 @@ _ACCEPTED: Final = shape(
     {"status": words("accepted"), "event_id": ID, "fact_id": ID}, version_id=ID, idempotency_key=TEXT
 )
 _REJECTED: Final = shape({"status": words("rejected"), "error": ERROR["properties"]["error"]})
-_SINGLE: Final = {"allOf": [_ACCEPTED, shape({"position": nullable(TEXT)})]}
-_SEVERAL: Final = shape({"results": many({"oneOf": [_ACCEPTED, _REJECTED]}), "position": nullable(TEXT)})
 
 
-def _answers() -> Answers:
-    described = answers(_ANSWERS, {200: {"oneOf": [_SINGLE, _SEVERAL]}, 201: _SINGLE})
+def answers_of(accepted: Schema, meanings: Mapping[int | str, str] = ANSWERS) -> Answers:
+    """What a route of commands answers, by what it says of one that it accepted."""
+    one = {"allOf": [accepted, shape({"position": nullable(TEXT)})]}
+    several = shape({"results": many({"oneOf": [accepted, _REJECTED]}), "position": nullable(TEXT)})
+    described = answers(meanings, {200: {"oneOf": [one, several]}, 201: one})
     described[200]["content"][LINES] = {"schema": TEXT}
     return described
 

@@ -31,12 +31,13 @@ _SLICE: Final = 200
 
 
 class Outcome(NamedTuple):
-    """The ids of an accepted command; not its event, of which a request may have thousands."""
+    """The ids of an accepted command; not its event, of which a request may have thousands. ``frames`` is JSON."""
 
     event_id: bytes
     fact_id: bytes
     version_id: bytes | None
     idempotency_key: str | None
+    frames: bytes | None = None
 
 
 Result: TypeAlias = Outcome | Rejected
@@ -72,7 +73,7 @@ class Writer:
             Rejected: ``queue_full``, ``outcome_unknown``, or what hinders the log: the request as a whole.
         """
         if not is_dry_run:
-            self._require_log()
+            self.require_log()
         results: list[Result] = []
         messages: list[Message] = []
         for start in range(0, len(commands), _SLICE):
@@ -81,8 +82,8 @@ class Writer:
             # a command is not needed any more: of a large body only one copy is held at a time
             commands[start : start + _SLICE] = [_DONE] * len(part)
             await asyncio.sleep(0)
-        position = None if is_dry_run else await self._append(messages)
-        self._count(results, is_dry_run=is_dry_run)
+        position = None if is_dry_run else await self.append(messages)
+        self.count(results, is_dry_run=is_dry_run)
         return Taken(results, position)
 
     async def drop(self, command: DropCommand, *, trace: str | None = None) -> tuple[Drop, Position]:
@@ -91,11 +92,16 @@ class Writer:
         Raises:
             Rejected: the command is wrong, or what hinders the log.
         """
-        self._require_log()
+        self.require_log()
         drop = command.drop(topic_id=self._watch.topic_id, partitions=self._partitions)
-        return drop, await self._append([drop.message(trace=trace)])
+        return drop, await self.append([drop.message(trace=trace)])
 
-    def _require_log(self) -> None:
+    def require_log(self) -> None:
+        """Refuses what can't be appended now.
+
+        Raises:
+            Rejected: what hinders the log.
+        """
         if (reason := self._health.why(PART)) is not None:
             raise Rejected(reason.code, reason.message)
 
@@ -112,14 +118,20 @@ class Writer:
         except Rejected as error:
             return error
         if messages is not None:
-            messages.append(self._message(accepted))
+            messages.append(self.message(accepted))
         return Outcome(accepted.event.event_id, accepted.fact_id, accepted.version_id, checked.idempotency_key)
 
-    def _message(self, accepted: Accepted) -> Message:
+    def message(self, accepted: Accepted) -> Message:
+        """The event as the log takes it."""
         fact_id = accepted.fact_id
         return Message(fact_id, encode_event(accepted.event), partition_of(fact_id, self._partitions))
 
-    async def _append(self, messages: list[Message]) -> Position:
+    async def append(self, messages: list[Message]) -> Position:
+        """Where the messages lie, once every replica has them.
+
+        Raises:
+            Rejected: ``queue_full``, ``outcome_unknown``.
+        """
         started = time.perf_counter()
         try:
             next_offsets = await self._log.append(messages)
@@ -134,7 +146,8 @@ class Writer:
         self._metrics.histogram("chronofact_writer_append_seconds").observe(time.perf_counter() - started)
         return Position(self._watch.topic_id, next_offsets)
 
-    def _count(self, results: list[Result], *, is_dry_run: bool) -> None:
+    def count(self, results: list[Result], *, is_dry_run: bool) -> None:
+        """Counts what became of a request's commands."""
         refused = [one for one in results if isinstance(one, Rejected)]
         if not is_dry_run:
             self._metrics.counter("chronofact_writer_commands_accepted_total").inc(len(results) - len(refused))
