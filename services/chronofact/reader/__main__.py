@@ -43,8 +43,8 @@ def main() -> None:
     """Runs the reader until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("reader", settings.log_level)
-    with start_or_exit(settings):
     log_unknown_settings()
+    with start_or_exit(settings):
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     # what is loaded by now stays: collections need not look at it, and come rarely enough not to be felt
