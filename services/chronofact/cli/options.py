@@ -249,6 +249,7 @@ def instant(text: str | None, option: str) -> str | None:
 def failures_told() -> Iterator[None]:
     """Turns what the client raises into what the command says, with its exit code."""
     from chronofact.client import Busy, Refused, Rejected, Unreachable
+    from chronofact.contracts.error_codes import remedy_of
 
     try:
         yield
@@ -264,7 +265,7 @@ def failures_told() -> Iterator[None]:
         raise Failure(str(error), code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Refused as error:
         token = "give a token by --token or CHRONOFACT_TOKEN" if error.code.startswith("token_") else None
-        raise Failure(f"refused: {error}", remedy=token) from None
+        raise Failure(f"refused: {error}", remedy=token or remedy_of(error.code)) from None
     except Rejected as error:
         raise Failure(f"{error.field or 'argument'}: {error.message} ({error.code})", code=ExitCode.USAGE) from None
 

@@ -1,0 +1,110 @@
+"""``chronofact remember``: what somebody said becomes a text memory."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import orjson
+import typer
+
+from chronofact.cli.options import DataFolder, Json, Target, Tenant, Token, Writer, failures_told, instant
+from chronofact.cli.reads import PANEL, OneScope, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chronofact.client import Accepted
+
+STDIN: Final = "-"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command("remember", rich_help_panel=PANEL)(remember)
+
+
+def remember(
+    subject: Subject,
+    text: Annotated[str, typer.Argument(help="What was said; - reads it from stdin.")],
+    category: Annotated[
+        str, typer.Option("--category", metavar="WORD", help="Memories of one category are compared with each other.")
+    ] = "note",
+    valid_from: Annotated[
+        str | None,
+        typer.Option(
+            "--valid-from",
+            metavar="INSTANT",
+            help="Since when it holds; not known if not said. RFC 3339, or a UTC day.",
+        ),
+    ] = None,
+    valid_to: Annotated[
+        str | None, typer.Option("--valid-to", metavar="INSTANT", help="Until when, exclusive; open if not said.")
+    ] = None,
+    scope: OneScope = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="ID", help="Who or what said it; default the login name.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", min=0, max=1, help="How sure the source is, 0 to 1.")
+    ] = None,
+    data: DataFolder = None,
+    writer: Writer = None,
+    tenant: Tenant = None,
+    token: Token = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is found in it; nothing is kept.")] = False,
+    json: Json = False,
+) -> None:
+    """Keep a text as a memory, and show what was found in it.
+
+    The text is kept as it is; the frames found in it, and how near it is to others, are kept with it. Saying the same again from the same source, with the same times, is the same memory.
+    """
+    said = sys.stdin.read() if text == STDIN else text
+    with failures_told(), Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
+        accepted = client.remember(
+            subject,
+            category,
+            said,
+            source=source or getpass.getuser(),
+            scope=scope,
+            valid_from=instant(valid_from, "--valid-from"),
+            valid_to=instant(valid_to, "--valid-to"),
+            confidence=confidence,
+            dry_run=dry_run,
+        )
+    _tell(accepted, f"memory/{category}", subject, json=json)
+
+
+def _tell(accepted: Accepted, key: str, subject: str, *, json: bool) -> None:
+    if json:
+        told = {
+            "version_id": str(accepted.version_id),
+            "fact_id": str(accepted.fact_id),
+            "event_id": str(accepted.event_id),
+            "frames": accepted.frames,
+            "position": accepted.position,
+        }
+        print(orjson.dumps(told).decode())
+        return
+    print(f"{'would keep' if accepted.position is None else 'kept'} in {key} of {subject}: {accepted.version_id}")
+    for frame in accepted.frames:
+        print(f"  {_frame(frame)}")
+    if not accepted.frames:
+        print("  no frames found: kept by its words and its nearness to others alone")
+
+
+def _frame(frame: Mapping[str, Any]) -> str:
+    """Entity, slot and value, then what is not as usual."""
+    usual = {"entity", "slot", "value", "value_type", "cardinality", "is_main"}
+    said = {name: found for name, found in frame.items() if name not in usual}
+    further = "; ".join(f"{name} {_words(found)}" for name, found in sorted(said.items()))
+    line = " · ".join(_words(frame[part]) for part in ("entity", "slot", "value"))
+    return f"{line} ({further})" if further else line
+
+
+def _words(found: Any) -> str:
+    """A text of somebody else's on a terminal: what does not print is shown as a mark."""
+    words = ", ".join(map(str, found)) if isinstance(found, list) else str(found)
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in words)
