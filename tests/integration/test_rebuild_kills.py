@@ -160,8 +160,13 @@ def test_one_that_is_not_what_serves_has_failed_and_names_the_verification(world
         assert "chronofact" in told["failure"]["remedy"]
         assert world.ask("select state from chronofact.projection where name = 'p2'") == "failed"
         assert world.ask("select count(*) from p2.fact") > 0, "it stays to be looked at"
-        assert world.told("cancel", "1")[1]["state"] == "cancelled"
-        assert world.left("p2") == {}
+        load_s = told["phases"]["load_s"]
+        assert world.told("verify", "1", "--wait")[1]["failure"]["code"] == "rebuild_differs", "and still does"
+        code, told = world.told("verify", "1", "--compare-with", "none", "--wait")
+        assert (code, told["state"], told["compared_with"], told["failure"]) == (0, "ready", "none", None), told
+        assert told["phases"]["load_s"] == load_s, "it was loaded once"
+        code, told = world.told("verify", "1")
+        assert (code, "chronofact verify" in told["complaint"]) == (1, True), told
 
 
 @contextmanager

@@ -74,6 +74,14 @@ class MemoryRebuilds:
     def ask_cancel(self, rebuild_id: int) -> None:
         self.change(rebuild_id, cancel_asked_at=START)
 
+    def verify_again(self, rebuild_id: int, compare_with: str | None) -> None:
+        kept = self.kept[rebuild_id]
+        compared_with = compare_with or kept.rebuild.compared_with
+        self.change(
+            rebuild_id, state=RebuildState.CATCHING_UP, compared_with=compared_with, failure_code=None, failure=None
+        )
+        self.projections[kept.rebuild.projection] = "catching_up", kept.rebuild.rule
+
     @contextmanager
     def take(self, rebuild_id: int, *, to_build: bool = True) -> Iterator[Hold | None]:
         if self.at_work == rebuild_id or (to_build and self.at_work is not None):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from chronofact.cli.doctor import _service, copies_told, with_leavings
-from chronofact.cli.doctor_projection import fold_told, lag_told, projections_told, routes_told
+from chronofact.cli.doctor_projection import fold_told, lag_told, projections_told, rebuilds_told, routes_told
+from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildTold
+from chronofact.contracts.standstill import Standstill
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
@@ -59,6 +62,19 @@ def test_a_projection_that_is_asked_and_not_fed_is_told() -> None:
     assert found.state == "failed"
     assert found.detail.startswith("tenants are routed to p1, the projectors here feed p2")
     assert routes_told(["p1"], ["p2"], is_stack=False).state == "ok"
+
+
+def test_a_reconciler_that_stands_still_over_a_rebuild_is_told() -> None:
+    since = datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
+    over = RebuildTold(Rebuild(1, "p2", 1, RebuildState.FAILED, 2, 1, since), 0, 0, 0, 0, 0, 0)
+    at_work = replace(over, rebuild=Rebuild(2, "p3", 1, RebuildState.BUILDING, 2, 1, since))
+    assert (rebuilds_told([over]).state, rebuilds_told([over]).detail) == ("ok", "none is at work")
+    assert (rebuilds_told([at_work, over]).state, rebuilds_told([at_work]).detail) == ("ok", "2 of p3 building")
+    for one in (at_work, over):
+        found = rebuilds_told([replace(one, still=Standstill(since, 9.0))])
+        assert found.state == "failed"
+        assert "stands still since 2026-01-01 09:30:00Z" in found.detail
+        assert "another reconciler goes on" in (found.remedy or "")
 
 
 def test_a_projection_that_another_fold_filled_is_told() -> None:

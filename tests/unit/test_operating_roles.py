@@ -20,6 +20,7 @@ CHANGING = {
     "POST /v1/checks",
     "POST /v1/rebuilds",
     "DELETE /v1/rebuilds/{rebuild_id}",
+    "POST /v1/rebuilds/{rebuild_id}/verification",
     "POST /v1/verifications",
     "POST /v1/routes",
 }

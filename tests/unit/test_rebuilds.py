@@ -123,6 +123,18 @@ def test_what_cannot_go_on_has_failed_with_a_remedy(
     assert world.steps.done[-1] == step, "a failed one is not begun anew"
 
 
+@pytest.mark.parametrize("against", [None, "none"])
+def test_one_that_failed_once_it_was_loaded_is_verified_again_and_not_loaded(world: World, against: str | None) -> None:
+    world.first("verify", Unfit("rebuild_differs", "it does", remedy="look"))
+    world.start()
+    world.runner.turn()
+    world.rebuilds.verify_again(1, against)
+    world.runner.turn()
+    assert world.steps.done == ["plan", "load", "verify", "verify"]
+    assert world.steps.against == ["p1", None if against else "p1"]
+    assert (world.rebuilds.state(1), world.rebuilds.projections["p2"]) == (RebuildState.READY, ("ready", 1))
+
+
 def test_a_fault_of_ours_is_kept_and_is_not_the_end_of_others(world: World) -> None:
     world.first("load", ZeroDivisionError())
     for _ in range(2):

@@ -11,6 +11,7 @@ rebuilt as (
     select
         b.rebuild_id,
         b.started_at,
+        case when b.state = 'ready' then b.finished_at end as proven_at,
         nullif(b.compared_with, 'none') as compared_with
     from chronofact.rebuild as b
     where b.projection = %(to_projection)s
@@ -18,7 +19,7 @@ rebuilt as (
     limit 1
 ),
 
--- what was said of an earlier one of this name says nothing of it
+-- what was said of an earlier one of this name says nothing of it; that it differs, nothing once it was proven
 verified as (
     select
         v.verification_id,
@@ -33,6 +34,7 @@ verified as (
         -- without the answers, of one rule, it can tell that two differ, and not that they are alike
         and (v.aspects in ('all', 'across') or v.rule_left <> v.rule_right or not v.identical)
         and v.started_at >= coalesce((select r.started_at from rebuilt as r), '-infinity')
+        and (v.identical or v.started_at >= coalesce((select r.proven_at from rebuilt as r), '-infinity'))
     order by
         %(from_projection)s in (v.left_projection, v.right_projection) desc,
         v.verification_id desc

@@ -13,6 +13,7 @@ from chronofact.embedded.checks import Check
 
 if TYPE_CHECKING:
     from chronofact.contracts.checking import Run
+    from chronofact.contracts.rebuilding import RebuildTold
     from chronofact.contracts.topics import Topic
 
 STILL_S: Final = 2.0
@@ -37,11 +38,12 @@ class Surroundings:
 
 
 def projection_checks(of: Surroundings) -> Iterator[Check]:
-    """Lag, routes, parked, last check, fold; none of them waits for a server that is away for long."""
+    """Rebuilds, lag, routes, parked, last check, fold; none of them waits for a server that is away for long."""
     from chronofact.runtime.failures import Transient, Unfit
 
     looks: dict[str, Callable[[Surroundings], Check]] = {
         "projections": _projections,
+        "rebuilds": _rebuilds,
         "lag": _lag,
         "routes": _routes,
         "parked": _parked,
@@ -71,6 +73,30 @@ def projections_told(found: Sequence[tuple[str, str, int, int, datetime | None]]
     if failed:
         return Check("projections", "failed", "; ".join(told), "chronofact rebuild list tells why and what helps")
     return Check("projections", "ok", "; ".join(told) or "none yet")
+
+
+def _rebuilds(of: Surroundings) -> Check:
+    from chronofact.postgres.rebuild_store import RebuildStore
+
+    return rebuilds_told(RebuildStore(of.postgres).rebuilds())
+
+
+def rebuilds_told(found: Sequence[RebuildTold]) -> Check:
+    """What is at work, and whether who works on it stands still."""
+    still = [one for one in found if one.still is not None]
+    at_work = [one for one in found if one in still or not one.rebuild.state.is_over]
+    if not at_work:
+        return Check("rebuilds", "ok", "none is at work")
+    told = "; ".join(f"{one.rebuild.rebuild_id} of {one.rebuild.projection} {one.rebuild.state}" for one in at_work)
+    if not still:
+        return Check("rebuilds", "ok", told)
+    whose = "; ".join(
+        f"the reconciler of {one.rebuild.rebuild_id} stands still since {one.still.since:%Y-%m-%d %H:%M:%S}Z"
+        for one in still
+        if one.still is not None
+    )
+    remedy = "another reconciler goes on with it by itself; where there is none, kill this one and start it again"
+    return Check("rebuilds", "failed", f"{told}; {whose}", remedy)
 
 
 def _lag(of: Surroundings) -> Check:

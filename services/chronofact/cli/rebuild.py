@@ -1,4 +1,4 @@
-"""``chronofact rebuild start | status | watch | cancel | list``: all state made anew from the log, beside what serves."""
+"""``chronofact rebuild start | status | watch | verify | cancel | list``: all state made anew from the log, beside what serves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELP: Final = """Make all state anew from the log, into a projection of its own,
 
 The whole way: 'chronofact rebuild start' begins, 'chronofact rebuild watch' shows how it loads the log, catches up and is verified; 'chronofact verify p1 p2' proves it once more at any time; 'chronofact switch --all --to p2' has tenants read it, 'chronofact rollback --all' takes that back; 'chronofact retire p1 --drop' lets the old one go.
 
-The reconciler does the work, not this command: it goes on after Ctrl-C, and after any crash from where it was. 'status' and 'watch' look, 'cancel' removes all that it made. On a database that was lost the first rebuild becomes what serves.
+The reconciler does the work, not this command: it goes on after Ctrl-C, and after any crash from where it was. 'status' and 'watch' look, 'verify' proves a failed one once more, 'cancel' removes all that it made. On a database that was lost the first rebuild becomes what serves.
 """
 _EPILOG: Final = (
     "Ends with 0 when done, 1 when the rebuild failed, was cancelled or refused, 2 for usage, 3 when the reconciler can't be "
@@ -40,7 +40,8 @@ Number = Annotated[int | None, typer.Argument(metavar="REBUILD", min=1, help="Wh
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
     group = typer.Typer(help=HELP, no_args_is_help=True)
-    for name, command in (("start", start), ("status", status), ("watch", watch), ("cancel", cancel), ("list", listed)):
+    looking = (("status", status), ("watch", watch), ("list", listed))
+    for name, command in (("start", start), *looking, ("verify", verify), ("cancel", cancel)):
         group.command(name, epilog=_EPILOG)(command)
     app.add_typer(group, name="rebuild", rich_help_panel=PANEL)
 
@@ -84,12 +85,12 @@ def start(
     from chronofact.cli.rebuild_asking import asking
     from chronofact.cli.shadow import seconds_of
 
-    window_s = None if shadow_window is None else seconds_of(shadow_window, "--shadow-window")
     if shadow_window is not None and rule is None:
         told = (
             "--shadow-window goes with --rule: by the same rule nothing is looked at in shadow, all must be identical"
         )
         raise Failure(told, code=ExitCode.USAGE)
+    window_s = None if shadow_window is None else seconds_of(shadow_window, "--shadow-window")
     asked = asking(data, reconciler, token)
     wanted = {
         "projection": projection, "rule": rule, "workers": workers,
@@ -143,6 +144,41 @@ def watch(
 
     asked = asking(data, reconciler, token)
     _follow(asked, number or asked.newest(), json=json)
+
+
+def verify(
+    number: Number = None,
+    compare_with: Annotated[
+        str | None,
+        typer.Option(
+            "--compare-with",
+            metavar="NAME",
+            help="What it is verified against; default the same as before. 'none': the independent check decides.",
+        ),
+    ] = None,
+    data: DataFolder = None,
+    reconciler: Reconciler = None,
+    token: Token = None,
+    *,
+    wait: Annotated[bool, typer.Option("--wait", help="Show its progress, and end when it is over.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON instead: how it stands; with --wait lines as of 'watch --json'.")
+    ] = False,
+) -> None:
+    """Verify a failed rebuild once more, after its cause was put right: it catches up, and nothing is loaded again.
+
+    Refused where it failed before all was loaded. One that is ready is held against another by 'chronofact verify'.
+    """
+    from chronofact.cli.rebuild_asking import asking
+
+    asked = asking(data, reconciler, token)
+    found = asked.verify(number or asked.newest(), compare_with)
+    if not json:
+        print(f"rebuild {found['id']} of {found['projection']} is verified once more")
+    if wait:
+        _follow(asked, int(found["id"]), json=json)
+    elif json:
+        _print(found)
 
 
 def cancel(

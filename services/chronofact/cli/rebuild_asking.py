@@ -46,6 +46,11 @@ class Asking:
         """How far one has come."""
         return self._ask("GET", f"/v1/rebuilds/{number}")
 
+    def verify(self, number: int, compare_with: str | None) -> dict[str, Any]:
+        """Has a failed one verified once more."""
+        wanted = {} if compare_with is None else {"compare_with": compare_with}
+        return self._ask("POST", f"/v1/rebuilds/{number}/verification", json=wanted)
+
     def cancel(self, number: int) -> dict[str, Any]:
         """Asks for its end."""
         return self._ask("DELETE", f"/v1/rebuilds/{number}")

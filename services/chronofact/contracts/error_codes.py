@@ -88,7 +88,10 @@ _REQUEST: Final = TEXT_REQUEST_CODES | {
     "verification_running": (409, "A verification of one of the projections is running; one at a time."),
     "rebuild_running": (409, "A rebuild of this projection is not over; one at a time."),
     "projection_exists": (409, "A projection, a schema or a failed rebuild of this name is there already."),
-    "rebuild_over": (409, "The rebuild is done: its projection is retired instead."),
+    "rebuild_over": (
+        409,
+        "The rebuild has come to an end that leaves nothing to do of what was asked; the message tells what to do instead.",
+    ),
     "reason_missing": (422, "What is forced takes a reason, which is kept."),
     "projection_unknown": (404, "There is no projection of this name."),
     "retire_routed": (409, "Tenants read the projection that is to be let go."),

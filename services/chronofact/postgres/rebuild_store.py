@@ -108,6 +108,23 @@ class RebuildStore:
                 raise Rejected("retire_routed", told, field="rebuild_id")
             connection.execute(script("rebuilds", "ask_cancel").filled(connection), {"rebuild_id": rebuild_id})
 
+    def verify_again(self, rebuild_id: int, compare_with: str | None) -> None:
+        """Has a failed rebuild that was loaded caught up and verified once more, against another one if that is named.
+
+        Raises:
+            Rejected: ``not_found``, ``field_value``; ``rebuild_running`` where it has not failed; ``rebuild_over`` where
+                there is nothing to verify.
+        """
+        with self._connected() as connection, connection.transaction():
+            parameters = {"rebuild_id": rebuild_id, "compared_with": _comparable(connection, compare_with)}
+            found = _lines(connection, "verify_again", **parameters)
+            if not found:
+                raise _not_again(_lines(connection, "listed", rebuild_id=rebuild_id, before=None, limit=1))
+            connection.execute(
+                "update chronofact.projection set state = 'catching_up' where name = %s and state = 'failed'",
+                (found[0]["projection"],),
+            )
+
     @contextmanager
     def take(self, rebuild_id: int, *, to_build: bool = True) -> Iterator[RebuildHold | None]:
         """Become its runner while the block runs; None where another has it, or one is at work and this is ``to_build``.
@@ -163,11 +180,28 @@ def _refuse_taken(projection: str, found: Mapping[str, Any]) -> None:
         return
     if state == RebuildState.FAILED:
         why = (
-            f"{projection} is what a failed rebuild left; `chronofact rebuild cancel {found['rebuild_id']}` removes it"
+            f"{projection} is what a failed rebuild left; `chronofact rebuild cancel {found['rebuild_id']}` removes it,"
+            f" `chronofact rebuild verify {found['rebuild_id']}` verifies it once more"
         )
     else:
         why = f"{projection} is there already; name another, or none for the next free name"
     raise Rejected("projection_exists", why, field="projection")
+
+
+def _not_again(found: Sequence[Mapping[str, Any]]) -> Rejected:
+    if not found:
+        return Rejected("not_found", "no rebuild has this number", field="rebuild_id")
+    number, name, state = found[0]["rebuild_id"], found[0]["projection"], RebuildState(found[0]["state"])
+    if not state.is_over:
+        told = f"rebuild {number} of {name} is not over: it is verified when it comes to that"
+        return Rejected("rebuild_running", told, field="rebuild_id")
+    if state is RebuildState.READY:
+        why = f"is done; `chronofact verify` holds {name} against another at any time"
+    elif state is RebuildState.CANCELLED or found[0]["cancel_asked_at"]:
+        why = "is cancelled; `chronofact rebuild start` begins another"
+    else:
+        why = f"failed before all was loaded; `chronofact rebuild cancel {number}`, then `chronofact rebuild start`"
+    return Rejected("rebuild_over", f"rebuild {number} {why}", field="rebuild_id")
 
 
 def _rule(connection: Connection[Any], wanted: int | None) -> int:

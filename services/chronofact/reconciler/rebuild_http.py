@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -47,6 +47,10 @@ _FIELDS: Final[Mapping[str, Schema]] = {
     },
 }
 _WANTED: Final = {"type": "object", "additionalProperties": False, "properties": _FIELDS}
+_AGAIN: Final = {
+    **_WANTED,
+    "properties": {"compare_with": {**_FIELDS["compare_with"], "description": "Default as before."}},
+}
 _REBUILD: Final = {
     "id": TEXT,
     "projection": TEXT,
@@ -109,6 +113,14 @@ class RebuildRoutes:
         await asyncio.to_thread(self._rebuilds.ask_cancel, rebuild_id)
         return json_response(await self._told(rebuild_id), status=202)
 
+    async def verify(self, request: Request) -> Response:
+        """``POST /v1/rebuilds/{rebuild_id}/verification``."""
+        only(request)
+        rebuild_id = numbered(request, "rebuild_id", "rebuild")
+        compare_with = compared_of(await body_of(request))
+        await asyncio.to_thread(self._rebuilds.verify_again, rebuild_id, compare_with)
+        return json_response(await self._told(rebuild_id), status=202)
+
     async def _told(self, rebuild_id: int) -> dict[str, Any]:
         found = await asyncio.to_thread(self._rebuilds.rebuild, rebuild_id)
         if found is None:
@@ -142,6 +154,19 @@ def add_rebuild_routes(app: FastAPI, operating: Operating, routes: RebuildRoutes
         summary="How far one has come", tag="rebuilds", shape=whole, extra=one,
         meanings={200: "As it stands.", 404: "There is no such rebuild."},
     )  # fmt: skip
+    again = {"required": False, "content": {"application/json": {"schema": _AGAIN}}}
+    operating.add(
+        app, ("POST", "/v1/rebuilds/{rebuild_id}/verification"), routes.verify,
+        summary="Verify a failed one once more, without loading it again", tag="rebuilds", done=202, shape=whole,
+        extra={**one, "requestBody": again},
+        meanings={
+            202: "It waits for its turn, or is at work.",
+            404: "There is no such rebuild.",
+            409: "It has not failed, or failed before all was loaded.",
+            413: "The body is too large.",
+            422: "A field is not as it must be.",
+        },
+    )  # fmt: skip
     operating.add(
         app, ("DELETE", "/v1/rebuilds/{rebuild_id}"), routes.cancel,
         summary="End one, and remove all that it made", tag="rebuilds", done=202, shape=whole, extra=one,
@@ -159,15 +184,9 @@ def wanted_of(body: Mapping[str, Any]) -> RebuildWanted:
     Raises:
         Rejected: ``field_unknown``, ``field_type``, ``field_value``.
     """
-    unknown = sorted(body.keys() - _FIELDS.keys())
-    if unknown:
-        raise Rejected("field_unknown", f"not a field of a rebuild{hint(unknown[0], _FIELDS)}", field=unknown[0])
+    _refuse_unknown(body, _FIELDS)
     for name, form, further in (("projection", _PROJECTION, ""), ("compare_with", _COMPARED, f"; or {NOTHING}")):
-        said = body.get(name)
-        if said is not None and not isinstance(said, str):
-            raise Rejected("field_type", f"{name} is a text", field=name)
-        if said is not None and form.fullmatch(said) is None:
-            raise Rejected("field_value", f"{name} is p and a number, like p2{further}", field=name)
+        _refuse_unlike(body, name, form, further)
     for name, least, most in (
         ("rule", 1, 2**15 - 1),
         ("workers", 1, WORKERS_MAX),
@@ -176,7 +195,36 @@ def wanted_of(body: Mapping[str, Any]) -> RebuildWanted:
         said = body.get(name)
         if said is not None and (type(said) is not int or not least <= said <= most):
             raise Rejected("field_type", f"{name} is a number from {least} to {most}", field=name)
+    if body.get("shadow_window_s") is not None and body.get("rule") is None:
+        raise Rejected(
+            "field_value", "shadow_window_s goes with rule: nothing else is looked at", field="shadow_window_s"
+        )
     return RebuildWanted(**body)
+
+
+def compared_of(body: Mapping[str, Any]) -> str | None:
+    """What one is to be verified against, where that is said.
+
+    Raises:
+        Rejected: ``field_unknown``, ``field_type``, ``field_value``.
+    """
+    _refuse_unknown(body, ("compare_with",))
+    _refuse_unlike(body, "compare_with", _COMPARED, f"; or {NOTHING}")
+    return body.get("compare_with")
+
+
+def _refuse_unknown(body: Mapping[str, Any], known: Collection[str]) -> None:
+    unknown = sorted(body.keys() - set(known))
+    if unknown:
+        raise Rejected("field_unknown", f"not a field of a rebuild{hint(unknown[0], known)}", field=unknown[0])
+
+
+def _refuse_unlike(body: Mapping[str, Any], name: str, form: re.Pattern[str], further: str) -> None:
+    said = body.get(name)
+    if said is not None and not isinstance(said, str):
+        raise Rejected("field_type", f"{name} is a text", field=name)
+    if said is not None and form.fullmatch(said) is None:
+        raise Rejected("field_value", f"{name} is p and a number, like p2{further}", field=name)
 
 
 def told(found: RebuildTold) -> dict[str, Any]:
@@ -195,10 +243,6 @@ def told(found: RebuildTold) -> dict[str, Any]:
         "heartbeat_at": _instant(rebuild.heartbeat_at),
         "cancel_asked_at": _instant(rebuild.cancel_asked_at),
         "seconds": round(_seconds(found), 3),
-    if body.get("shadow_window_s") is not None and body.get("rule") is None:
-        raise Rejected(
-            "field_value", "shadow_window_s goes with rule: nothing else is looked at", field="shadow_window_s"
-        )
         "phases": dict(rebuild.phases),
         "messages": found.messages,
         "messages_read": found.messages_read,

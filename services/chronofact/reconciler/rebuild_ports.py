@@ -99,6 +99,10 @@ class Rebuilds(Protocol):
         """Asks for a rebuild's end; raises Rejected."""
         ...
 
+    def verify_again(self, rebuild_id: int, compare_with: str | None) -> None:
+        """Has a failed one that was loaded verified once more, against another one if that is named; raises Rejected."""
+        ...
+
     def take(self, rebuild_id: int, *, to_build: bool = True) -> AbstractContextManager[Hold | None]:
         """Become its runner; None where another has it, or one is at work and this is ``to_build``."""
         ...

@@ -104,8 +104,9 @@ class RebuildSteps:
                 f"verification {found.verification_id} found that {against.projection} and {rebuild.projection} differ;"
                 f" differences: {found.differences:,}",
                 remedy=f"chronofact check run --projection {against.projection} and --projection {rebuild.projection}"
-                f" tell which one is wrong; then chronofact rebuild cancel {rebuild.rebuild_id}, and where it is"
-                f" {against.projection}: chronofact rebuild start --compare-with none (docs/operations/divergence.md)",
+                f" tell which one is wrong; where it is {against.projection}: chronofact rebuild verify"
+                f" {rebuild.rebuild_id} --compare-with none, or once that is put right without it; else chronofact rebuild"
+                f" cancel {rebuild.rebuild_id} (docs/operations/failed-rebuild.md)",
             )
 
     def _check(self, rebuild: Rebuild, go_on: GoOn) -> None:
@@ -124,7 +125,8 @@ class RebuildSteps:
             raise Unfit(
                 "rebuild_diverges",
                 f"the independent check found that {rebuild.projection} diverges: {outcome.tally.divergences:,} times",
-                remedy=f"chronofact check show {outcome.run_id} names them; then chronofact rebuild cancel {rebuild.rebuild_id}",
+                remedy=f"chronofact check show {outcome.run_id} names them; then chronofact rebuild cancel"
+                f" {rebuild.rebuild_id}, or chronofact rebuild verify {rebuild.rebuild_id} once that is put right",
             )
 
     def _log(self) -> Callable[[], CheckedLog]:

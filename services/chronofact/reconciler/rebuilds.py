@@ -245,7 +245,7 @@ def _against(hold: Hold) -> Comparable | None:
         raise Unfit(
             "projection_missing",
             f"{named}, against which it was to be verified, does not serve any more",
-            remedy="cancel the rebuild and start another, with --compare-with another or none",
+            remedy=f"chronofact rebuild verify {hold.rebuild.rebuild_id} --compare-with another or none; or cancel it",
         )
     return Comparable(named, rule)
 
