@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 from fastapi import FastAPI
 
+from chronofact.adjudicator.page import add_pending
 from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.reader.__main__ import build_app as build_reader
 from chronofact.reader.changes_http import ChangesRoute, add_changes
@@ -16,6 +17,7 @@ from chronofact.reconciler.__main__ import build_app as build_reconciler
 from chronofact.runtime.auth import OpenCredentials
 from chronofact.runtime.config import Settings
 from chronofact.runtime.health import Health
+from chronofact.runtime.http import create_app
 from chronofact.runtime.metrics import Metrics
 from tests.contract.writing import WriterInProcess
 
@@ -30,7 +32,14 @@ def apps() -> dict[str, FastAPI]:
     reconciler = build_reconciler(
         settings, Mock(), Mock(), credentials, health=Health("postgres"), metrics=Metrics("reconciler")
     )
-    return {"Writer": WriterInProcess().app, "Reader": reader, "Reconciler": reconciler}
+    adjudicator = create_app("adjudicator", "", health=Health(), metrics=Metrics("adjudicator"))
+    add_pending(adjudicator, picture=Mock(), asker=None, today=Mock())
+    return {
+        "Writer": WriterInProcess().app,
+        "Reader": reader,
+        "Reconciler": reconciler,
+        "Adjudicator": adjudicator,
+    }
 
 
 def described() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from chronofact.text.budget import Call, Price, Spent
-from chronofact.text.endpoint import Endpoint, Model
+from chronofact.text.calling import Model
+from chronofact.text.endpoint import Endpoint
 from chronofact.text.gate import Gate, Limits
 from tests.integration.model_server import ModelServer, Rule, all_unrelated, model_server
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from chronofact.runtime.failures import Unfit
 
 DEFAULT_DATA = Path(".chronofact")
-SERVICES = ("writer", "projector", "reader", "reconciler")
+SERVICES = ("writer", "projector", "reader", "reconciler", "adjudicator")
+STARTED_LAST, YOUNG_S, YOUNG_PAUSE_S = ("adjudicator",), 15.0, 0.3
+"""Of a stack that is so young, these are waited for."""
 LOOK_TIMEOUT_S = 3.0
 LAG_MAX_S = 30.0
 LEAVINGS_TOLD, LEFT_LATELY_S = 2, 120.0
@@ -87,7 +89,16 @@ def _checks(data: Path | None) -> Iterator[Check]:
     yield with_leavings(_postgres(addresses.get("postgres")), left.get("postgres"), time.time())
     yield from projection_checks(_surroundings(addresses, settings))
     for name, address in _services(addresses):
-        yield with_leavings(_service(name, address), left.get(name), time.time())
+        check = _service(name, address)
+        # what a stack does not wait for may still be starting
+        while check.state in {"failed", "unreachable"} and name in STARTED_LAST and _is_young(folder.stack_file):
+            time.sleep(YOUNG_PAUSE_S)
+            check = _service(name, address)
+        yield with_leavings(check, left.get(name), time.time())
+
+
+def _is_young(stack_file: Path) -> bool:
+    return stack_file.exists() and time.time() - stack_file.stat().st_mtime < YOUNG_S
 
 
 def _surroundings(addresses: dict[str, Any], settings: Settings) -> Surroundings:

@@ -27,7 +27,7 @@ from chronofact.runtime.lifecycle import interrupt_on_signals
 LOOK_S = 0.2
 DOWN_TIMEOUT_S = 60.0
 LEAVE_TIMEOUT_S = 5.0
-TOLD = ("projector", "projectors", "projection", "facts_topic", "facts_partitions", "pid")
+TOLD = ("adjudicator", "projector", "projectors", "projection", "facts_topic", "facts_partitions", "pid")
 SHOWN = ("writer", "reader", "reconciler", "kafka", "postgres")
 
 

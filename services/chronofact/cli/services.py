@@ -1,4 +1,4 @@
-"""``chronofact writer | projector | reader | reconciler``: one service, and ``topics`` and ``migrate``: what they stand on."""
+"""``chronofact writer | projector | reader | reconciler | adjudicator``: one service, and ``topics`` and ``migrate``: what they stand on."""
 
 import os
 import sys
@@ -11,9 +11,12 @@ from typing import Annotated
 import typer
 
 from chronofact.cli.options import DataFolder
+from chronofact.cli.outcome import Failure
 
 PANEL = "Services"
-NAMES = ("writer", "projector", "reader", "reconciler")
+NAMES = ("writer", "projector", "reader", "reconciler", "adjudicator")
+NEEDS = {"adjudicator": ("faust", "openai")}
+"""Packages beyond those that every installation has, by service."""
 CONFIGURED = "Configured by CHRONOFACT_* or the TOML file that CHRONOFACT_CONFIG names; SIGTERM ends it cleanly."
 
 
@@ -24,6 +27,7 @@ def register(app: typer.Typer) -> None:
         ("projector", "Consumes the log, exactly once in effect, into Postgres."),
         ("reader", "Answers what held when, as known when, over HTTP."),
         ("reconciler", "Compares projections with the log, daily and when asked."),
+        ("adjudicator", "Decides how text memories relate, by rule, else by a model."),
     ):
         app.command(name, help=f"{promise} {CONFIGURED}", rich_help_panel=PANEL)(_service(name))
     app.command("migrate", rich_help_panel=PANEL)(migrate)
@@ -33,6 +37,7 @@ def _service(name: str) -> Callable[[], None]:
     def run() -> None:
         from chronofact.embedded.compiled import with_build
 
+        _check_installed(name)
         environ = with_build(os.environ)
         if environ.get("PYTHONPATH") == os.environ.get("PYTHONPATH") or _is_compiled():
             import_module(f"chronofact.{name}.__main__").main()
@@ -40,6 +45,15 @@ def _service(name: str) -> Callable[[], None]:
             os.execve(sys.executable, [sys.executable, "-m", f"chronofact.{name}"], environ)  # noqa: S606 - ourselves, with the compiled fold
 
     return run
+
+
+def _check_installed(name: str) -> None:
+    lacking = [one for one in NEEDS.get(name, ()) if find_spec(one) is None]
+    if lacking:
+        raise Failure(
+            f"the {name} needs packages that are not installed: {', '.join(lacking)}",
+            remedy="install what deploy/lock/requirements-text.txt names: docs/memories.md",
+        )
 
 
 def _is_compiled() -> bool:

@@ -51,6 +51,7 @@ CALLS: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
             ("GET", "/v1/routes"),
             ("GET", "/v1/routes/changes"),
         ),
+        "adjudicator": (("GET", "/v1/pending"),),
     }
 )
 """The calls of each service under ``/v1``."""

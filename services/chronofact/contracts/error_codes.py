@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from chronofact.contracts.adjudicator_codes import ADJUDICATOR_CODES
 from chronofact.contracts.text_codes import TEXT_COMMAND_CODES, TEXT_REMEDIES, TEXT_REQUEST_CODES
 from chronofact.contracts.topic_codes import TOPIC_CODES
 
@@ -126,7 +127,8 @@ _REQUEST: Final = TEXT_REQUEST_CODES | {
     "internal": (500, "A fault of ours; it is in the log."),
 }
 _FOREIGN: Final = "no writer of ours says this: find out who writes to the topic, then drop it"
-_SURROUNDINGS: Final = TOPIC_CODES | {
+_ELSEWHERE: Final = TOPIC_CODES | ADJUDICATOR_CODES
+_SURROUNDINGS: Final = _ELSEWHERE | {
     "starting": (
         "The service has not looked at its surroundings yet.",
         "wait some seconds; if it stays so, look into the service's log",

@@ -21,7 +21,10 @@ from chronofact.embedded.unit import Unit
 from chronofact.embedded.warmth import warm_options
 
 # With a port base: base, base + 1, ... in this order.
-PORT_NAMES = ("writer", "reader", "reconciler", "projector", "kafka", "postgres", "controller", "projector-2")
+PORT_NAMES = (
+    *("writer", "reader", "reconciler", "projector", "kafka", "postgres", "controller", "projector-2"),
+    "adjudicator",
+)
 
 Report = Callable[[str], None]
 """Told each step in a few words, from any thread."""

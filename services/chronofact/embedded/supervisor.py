@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,10 @@ class Service:
     part: str
     port_option: str
     number: int = 1
+    needs: tuple[str, ...] = ()
+    """Packages beyond those that every installation has."""
+    is_awaited: bool = True
+    """Whether a stack is up only once it is ready; else it starts when the others are, and takes no time from them."""
 
     @property
     def name(self) -> str:
@@ -50,10 +54,14 @@ class Service:
     @property
     def exists(self) -> bool:
         """Whether this installation has it."""
-        try:
-            return importlib.util.find_spec(f"{self.module}.__main__") is not None
-        except ModuleNotFoundError:
-            return False
+        return all(map(_is_found, (self.module, f"{self.module}.__main__", *self.needs)))
+
+
+def _is_found(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 # In the order of stopping: first what takes work, then what passes it on, last what answers.
@@ -63,6 +71,7 @@ SERVICES = (
     Service("projector", "CHRONOFACT_PROJECTOR_PORT", 2),
     Service("reader", "CHRONOFACT_READER_PORT"),
     Service("reconciler", "CHRONOFACT_RECONCILER_PORT"),
+    Service("adjudicator", "CHRONOFACT_ADJUDICATOR_PORT", needs=("faust",), is_awaited=False),
 )
 
 
@@ -95,14 +104,18 @@ class Supervisor:
         return own if service.number == 1 else {**own, "CHRONOFACT_PROJECTOR_NAME": service.name}
 
     def start(self) -> None:
-        """Launch all and wait until each is ready; raises EmbeddedError with a reason when one isn't."""
+        """Launch all and wait until each that is awaited is ready; raises EmbeddedError with a reason when one isn't."""
         self._stack.folder.write(LEAVINGS_FILE, {})
-        for unit in self._units.values():
-            unit.start()
+        awaited = [one for one in self.services if one.is_awaited]
+        for service in awaited:
+            self._units[service.name].start()
         deadline = time.monotonic() + READY_TIMEOUT_S
-        for service in self.services:
+        for service in awaited:
             self._wait_ready(service, deadline)
             self._report(f"{service.name} is ready")
+        for service in self.services:
+            if not service.is_awaited:
+                self._units[service.name].start()
 
     def _wait_ready(self, service: Service, deadline: float) -> None:
         unit = self._units[service.name]
@@ -114,12 +127,15 @@ class Supervisor:
                 log = self._stack.folder.logs / f"{service.name}.log"
                 said = f"; it last said: {unit.last_words}" if unit.last_words else ""
                 raise EmbeddedError(f"the {service.name} is not ready: {why}{said}", remedy=f"look into {log}")
-            self.tick()
+            self._tick([self._units[one.name] for one in self.services if one.is_awaited])
             time.sleep(LOOK_S)
 
     def tick(self) -> None:
         """Start again what has died, and keep note of it in the folder; call it a few times a second."""
-        for unit in (*self._stack.units.values(), *self._units.values()):
+        self._tick(self._units.values())
+
+    def _tick(self, units: Iterable[Unit]) -> None:
+        for unit in (*self._stack.units.values(), *units):
             before = unit.leavings
             if happened := unit.tick():
                 self._report(happened)
@@ -180,7 +196,8 @@ def service_environ(
         "CHRONOFACT_READER_HOST": LOOPBACK,
         "CHRONOFACT_PROJECTOR_HOST": LOOPBACK,
         "CHRONOFACT_RECONCILER_HOST": LOOPBACK,
-        **{one.port_option: str(ports[one.name]) for one in SERVICES if one.number == 1},
+        "CHRONOFACT_ADJUDICATOR_HOST": LOOPBACK,
+        **{one.port_option: str(ports[one.name]) for one in SERVICES if one.number == 1 and one.name in ports},
     }
     return with_build({**defaults, **environ, **ours})
 
@@ -202,7 +219,7 @@ def why_not_ready(port: int, timeout_s: float = 2.0) -> str | None:
 def service_addresses(ports: Mapping[str, int], services: Sequence[Service]) -> dict[str, Any]:
     """URL of each service, None for those that don't run; `projectors` has that of every one."""
     running = {one.name for one in services}
-    names = ("writer", "reader", "reconciler", "projector")
+    names = ("writer", "reader", "reconciler", "projector", "adjudicator")
     found: dict[str, Any] = {name: _at(ports[name]) if name in running else None for name in names}
     found["projectors"] = [_at(ports[one.name]) for one in services if one.part == "projector"]
     return found

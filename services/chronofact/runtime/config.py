@@ -60,6 +60,61 @@ class Settings(BaseSettings):
     reconciler_host: str = Field("127.0.0.1", description="Where the reconciler listens.")
     reconciler_port: Port = Field(8082, description="Where the reconciler listens; 0 for a free one.")
 
+    adjudicator_host: str = Field(
+        "127.0.0.1", description="Where the adjudicator tells health, metrics and what waits."
+    )
+    adjudicator_port: Port = Field(8084, description="Likewise its port; 0 for a free one.")
+    adjudicator_name: str = Field(
+        "adjudicator-1",
+        pattern=r"^[A-Za-z0-9._-]{1,100}$",
+        description="Static member name in the consumer group: one that starts again takes its partitions back at once.",
+    )
+    adjudicator_token: SecretStr | None = Field(
+        None,
+        description="Token that it says verdicts by: roles `write` and `service`. None where CHRONOFACT_AUTH is off.",
+    )
+    adjudicator_writer: str = Field(
+        "",
+        pattern=r"^(?:|https?://\S+)$",
+        description="URL of the writer that it says verdicts to; empty for CHRONOFACT_WRITER_HOST and CHRONOFACT_WRITER_PORT.",
+    )
+    adjudicator_at_once: Count = Field(32, le=256, description="Memories that it looks at at once.")
+    sweep_s: Seconds = Field(
+        30, description="How often it looks for memories that nobody has looked at, and how old those are at least."
+    )
+    pending_retry_s: Seconds = Field(60, description="How often it asks again about pairs that wait for a model.")
+    pending_review_s: Count = Field(
+        7 * 86_400, le=366 * 86_400, description="How long pairs wait for a model before they are left to a person."
+    )
+
+    model_url: str = Field(
+        "",
+        pattern=r"^(?:|https?://\S+)$",
+        description="OpenAI-compatible address of the model that decides pairs which the rule can't, `/v1` included; empty for none: then they wait.",
+    )
+    model_name: str = Field("", max_length=200, description="What that model is called there.")
+    model_key_file: Path | None = Field(None, description="File with the key that the address asks for.")
+    model_timeout_s: Seconds = Field(30, le=300, description="How long one call may take.")
+    model_temperature: Annotated[float, Field(ge=-1, le=2)] = Field(
+        0, description="Sent with each call; -1 sends none, for models that take none."
+    )
+    model_concurrency: Count = Field(4, le=64, description="Calls at once.")
+    model_attempts_max: Count = Field(3, le=10, description="Calls about one memory before its pairs wait.")
+    model_pairs_max: Count = Field(32, le=100, description="Pairs in one call; further ones wait for the next.")
+    model_calls_per_day: Annotated[int, Field(ge=0)] = Field(
+        2_000, description="Calls a UTC day, of all adjudicators together; beyond it pairs wait."
+    )
+    model_tokens_per_day: Annotated[int, Field(ge=0)] = Field(
+        2_000_000, description="Tokens likewise, read and written."
+    )
+    model_price_read: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        0, description="Price of a million tokens that the model reads, for the metric of cost."
+    )
+    model_price_written: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        0, description="Price of a million tokens that it writes."
+    )
+    model_answers_days: Count = Field(365, le=3_650, description="How long its answers are kept as they came.")
+
     auth: Literal["off", "tokens"] = Field(
         "tokens", description="`off` is accepted only when every listener is on loopback."
     )
@@ -195,13 +250,25 @@ class Settings(BaseSettings):
             return self
         open_hosts = [
             host
-            for host in (self.writer_host, self.reader_host, self.projector_host, self.reconciler_host)
+            for host in (
+                self.writer_host,
+                self.reader_host,
+                self.projector_host,
+                self.reconciler_host,
+                self.adjudicator_host,
+            )
             if not is_loopback(host)
         ]
         if open_hosts:
             raise ValueError(
                 "auth=off is accepted only when every listener is on loopback; use auth=tokens and tokens_file"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _model_is_named(self) -> Self:
+        if self.model_url and not self.model_name:
+            raise ValueError("model_name must say what the model at model_url is called")
         return self
 
     @classmethod

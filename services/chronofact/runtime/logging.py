@@ -45,6 +45,7 @@ LOG_EVENTS: Final = {
     "still_ended": "Who held something gave no sign of life any more; its session was ended, and others go on.",
     "worker_still": "A worker process of a rebuild gives no sign of life any more; it is killed, and another takes its place.",
     "worker_died": "A worker process of a rebuild died; another takes its place and goes on from what was written.",
+    "verdict_refused": "The writer refuses what the adjudicator says of a memory, by code: a fault of ours; the sweep tries again.",
     "job_failed": "Something that a service does by itself was refused by its surroundings; it will be tried again.",
     "cut_short": "The process was told to leave and something at work did not end in time; it is gone all the same.",
     "outcome_unknown": "Kafka did not acknowledge a request in time.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Service = Literal["writer", "projector", "reader", "reconciler"]
+Service = Literal["writer", "projector", "reader", "reconciler", "adjudicator"]
 
 
 @dataclass(frozen=True, slots=True)

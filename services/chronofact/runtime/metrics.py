@@ -6,6 +6,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
+from chronofact.runtime.adjudicator_metrics import ADJUDICATOR_METRICS
 from chronofact.runtime.metric import Metric, Service
 from chronofact.runtime.reconciler_metrics import RECONCILER_METRICS
 from chronofact.runtime.text_metrics import TEXT_METRICS
@@ -18,14 +19,14 @@ METRICS: Final = (
     Metric(
         "chronofact_http_requests_total",
         "counter",
-        ("writer", "reader", "reconciler"),
+        ("writer", "reader", "reconciler", "adjudicator"),
         "Answers by route and status: rates, and the share that fails.",
         labels=("route", "status"),
     ),
     Metric(
         "chronofact_http_request_seconds",
         "histogram",
-        ("writer", "reader", "reconciler"),
+        ("writer", "reader", "reconciler", "adjudicator"),
         "Time to answer, by route: what callers wait for.",
         labels=("route",),
         buckets=_REQUEST_S,
@@ -33,7 +34,7 @@ METRICS: Final = (
     Metric(
         "chronofact_ready",
         "gauge",
-        ("writer", "projector", "reader", "reconciler"),
+        ("writer", "projector", "reader", "reconciler", "adjudicator"),
         "1 when /readyz says so: alerts watch it.",
     ),
     Metric(
@@ -186,6 +187,7 @@ METRICS: Final = (
     ),
     *RECONCILER_METRICS,
     *TEXT_METRICS,
+    *ADJUDICATOR_METRICS,
 )
 
 

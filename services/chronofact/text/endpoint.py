@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -14,46 +12,12 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+from chronofact.text.calling import CallFailed, Failure, Model, written_max
 from chronofact.text.prompt import Prompt
 
 ANSWER_BYTES_MAX: Final = 1 << 20
-WRITTEN_BASE: Final = 2_000
-WRITTEN_A_PAIR: Final = 120
-"""Tokens that an answer may have: room for a model that thinks first, and its pairs."""
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _AGAIN: Final = frozenset({408, 409, 425, 429})
-
-
-class Failure(StrEnum):
-    """Why a call brought no answer."""
-
-    UNREACHABLE = "model_unreachable"
-    SLOW = "model_slow"
-    LIMITED = "model_limited"
-    FAILED = "model_failed"
-    REFUSED = "model_refused"
-    TOO_LONG = "model_too_long"
-
-
-class CallFailed(Exception):
-    """No answer; ``is_passing`` when the same call may succeed later, ``retry_after_s`` if the server said when."""
-
-    def __init__(self, failure: Failure, *, is_passing: bool, retry_after_s: float | None = None) -> None:
-        super().__init__(failure.value)
-        self.failure = failure
-        self.is_passing = is_passing
-        self.retry_after_s = retry_after_s
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """Where it is asked and what it is called; ``temperature`` None sends none, as some models take none."""
-
-    url: str
-    name: str
-    key: str | None = None
-    timeout_s: float = 30.0
-    temperature: float | None = 0.0
 
 
 class Endpoint:
@@ -115,11 +79,6 @@ class Endpoint:
     async def close(self) -> None:
         """Gives its connections back."""
         await self._client.close()
-
-
-def written_max(prompt: Prompt) -> int:
-    """Tokens that the answer may have."""
-    return WRITTEN_BASE + WRITTEN_A_PAIR * len(prompt.pairs)
 
 
 def _failure_of(status: int, retry_after: str | None) -> CallFailed:

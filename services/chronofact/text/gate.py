@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from chronofact.text.answers import BadAnswer, Decided, Fault, PairVerdict, decided_by, envelope_of, usage_of
 from chronofact.text.budget import Call, Ledger, Price, Spent
-from chronofact.text.endpoint import CallFailed, Endpoint, Failure, written_max
+from chronofact.text.calling import CallFailed, Calls, Failure, written_max
 from chronofact.text.prompt import VERSION, Prompt, Told, prompt_of
 
 ANSWERED: Final = "answered"
@@ -63,7 +63,7 @@ class Gate:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Calls,
         ledger: Ledger,
         *,
         limits: Limits | None = None,

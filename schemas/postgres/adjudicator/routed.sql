@@ -1,0 +1,4 @@
+-- Projections that reads go to.
+select distinct r.projection
+from chronofact.tenant_route as r
+order by r.projection

@@ -1,0 +1,100 @@
+"""What the adjudicator needs from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date
+from typing import Any, NamedTuple, Protocol
+
+from chronofact.postgres.judging_store import FactNames, Look, Waiting
+from chronofact.postgres.memories import StoredMemory, Unchecked
+from chronofact.postgres.model_store import AnswerLine
+from chronofact.text.gate import Asked
+from chronofact.text.prompt import Told
+
+
+class Ref(NamedTuple):
+    """One text memory."""
+
+    tenant_id: bytes
+    fact_id: bytes
+    version_id: bytes
+
+
+class Ends(NamedTuple):
+    """Where the facts topic ends."""
+
+    topic_id: bytes
+    next_offsets: Mapping[int, int]
+
+
+LogEnds = Callable[[], Awaitable[Ends]]
+"""As of after the call."""
+
+
+class Memories(Protocol):
+    """The projections, as they are read to judge."""
+
+    async def routes(self) -> list[str]: ...
+
+    async def route(self, tenant_id: bytes) -> str: ...
+
+    async def next_offset(self, projection: str, topic_id: bytes, partition: int) -> int: ...
+
+    async def look(
+        self,
+        projection: str,
+        tenant_id: bytes,
+        fact_id: bytes,
+        version_id: bytes,
+        *,
+        keys: Callable[[StoredMemory], Sequence[str]],
+        near: float,
+        nearest: int,
+    ) -> Look | None: ...
+
+    async def unchecked(
+        self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]
+    ) -> list[Unchecked]: ...
+
+    async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]: ...
+
+
+class Claims(Protocol):
+    """Which memories this process judges, of all that might."""
+
+    async def take(self, version_id: bytes) -> bool: ...
+
+    async def give_back(self, version_id: bytes) -> None: ...
+
+
+class Writer(Protocol):
+    """Appends events, and returns once they are in the log, however long that takes.
+
+    Raises:
+        Rejected: a command is refused, and always will be.
+    """
+
+    async def send(self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+class Asker(Protocol):
+    """A model, behind its gate."""
+
+    @property
+    def opens_in_s(self) -> float: ...
+
+    @property
+    def silent_why(self) -> str | None: ...
+
+    async def ask(self, new: Told, others: Sequence[Told]) -> Asked: ...
+
+
+class Spending(Protocol):
+    """A day's calls and tokens, kept beyond this process."""
+
+    async def reserve(self, tokens: int, *, calls_max: int, tokens_max: int) -> date | None: ...
+
+    async def spent(self) -> tuple[int, int]: ...
+
+    async def settle(self, day: date, reserved: int, line: AnswerLine) -> None: ...

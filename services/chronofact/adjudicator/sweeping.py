@@ -1,0 +1,169 @@
+"""What timers do: look at memories that nobody has looked at, ask again about pairs that wait, and give old ones to a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from chronofact.adjudicator.judging import PENDING, REVIEW, Outcome, is_in_review
+from chronofact.adjudicator.ports import Asker, Memories, Ref
+from chronofact.contracts.pending import pending_in
+from chronofact.postgres.judging_store import Waiting
+from chronofact.postgres.memories import Unchecked
+
+PAGE: Final = 200
+FIRST_PAUSE_S: Final = 60.0
+PAUSE_S_MAX: Final = 6 * 3_600.0
+LISTED_MAX: Final = 200
+FIRST_PLACE: Final = (0, 0)
+T = TypeVar("T", Unchecked, Waiting)
+
+
+class Again(Protocol):
+    """Looks at a memory, whatever befalls."""
+
+    async def __call__(self, ref: Ref, *, is_again: bool, is_too_old: bool) -> Outcome | None: ...
+
+
+class Open(NamedTuple):
+    """A memory with undecided pairs, as it is listed."""
+
+    ref: Ref
+    pending: int
+    reasons: tuple[str, ...]
+    pending_since: int
+    projection: str
+
+
+@dataclass(slots=True)
+class Picture:
+    """What waits, as last seen."""
+
+    pairs: Counter[str] = field(default_factory=Counter)
+    """Undecided pairs by reason; ``review`` waits for a person."""
+    memories: int = 0
+    oldest_since: int | None = None
+    listed: list[Open] = field(default_factory=list)
+    """The first of them."""
+    seen_at: int | None = None
+
+
+class Sweeps:
+    """The rounds of one process; several of them at once do nothing twice, since each memory is claimed."""
+
+    def __init__(
+        self,
+        memories: Memories,
+        judge: Again,
+        asker: Asker | None,
+        *,
+        at_once: int,
+        unseen_s: float,
+        review_after_s: float,
+        now: Callable[[], int],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._memories = memories
+        self._judge = judge
+        self._asker = asker
+        self._at_once = at_once
+        self._unseen_us = int(unseen_s * 1_000_000)
+        self._review_after_us = int(review_after_s * 1_000_000)
+        self._now = now
+        self._monotonic = monotonic
+        self._vain: dict[bytes, tuple[int, float]] = {}
+        self.picture = Picture()
+
+    async def sweep(self) -> int:
+        """Memories that were recorded a while ago and that nobody has looked at; how many there were.
+
+        Raises:
+            Transient, Unfit: Postgres is away; the next round begins anew.
+        """
+        older_than = self._now() - self._unseen_us
+        found = 0
+        for projection in await self._memories.routes():
+            place = FIRST_PLACE
+            while page := await self._memories.unchecked(projection, older_than=older_than, limit=PAGE, after=place):
+                place = page[-1].place
+                mine = await self._routed(page, projection)
+                found += len(mine)
+                await self._all(mine, is_again=False)
+        return found
+
+    async def retry(self) -> None:
+        """Every memory whose pairs wait, once, while the model answers; and what waits, counted anew.
+
+        Raises:
+            Transient, Unfit: as of ``sweep``.
+        """
+        picture = Picture(seen_at=self._now())
+        for projection in await self._memories.routes():
+            place = FIRST_PLACE
+            while page := await self._memories.pending(projection, limit=PAGE, after=place):
+                place = page[-1].place
+                mine = await self._routed(page, projection)
+                for one in mine:
+                    _count(picture, one, projection)
+                await self._all([one for one in mine if self._is_worth_a_try(one)], is_again=True)
+        self.picture = picture
+
+    def _is_worth_a_try(self, waiting: Waiting) -> bool:
+        """Whether the model answers, or the pairs are too old to wait for it; not what failed a moment ago by itself."""
+        if self._is_old(waiting) or is_in_review(waiting.reason):
+            return True
+        if self._asker is None or self._asker.opens_in_s > 0:
+            return False
+        _, not_before = self._vain.get(waiting.version_id, (0, 0.0))
+        return self._monotonic() >= not_before
+
+    def _is_old(self, waiting: Waiting) -> bool:
+        return self._now() - waiting.pending_since > self._review_after_us
+
+    async def _all(self, found: Sequence[T], *, is_again: bool) -> None:
+        """A few at a time."""
+        waiting = list(reversed(found))
+
+        async def work() -> None:
+            while waiting:
+                await self._one(waiting.pop(), is_again=is_again)
+
+        await asyncio.gather(*(work() for _ in range(min(self._at_once, len(found)))))
+
+    async def _one(self, found: Unchecked | Waiting, *, is_again: bool) -> None:
+        is_old = isinstance(found, Waiting) and self._is_old(found)
+        ref = Ref(found.tenant_id, found.fact_id, found.version_id)
+        outcome = await self._judge(ref, is_again=is_again, is_too_old=is_old)
+        if outcome is Outcome.STILL_PENDING and not is_old:
+            times = self._vain.get(ref.version_id, (0, 0.0))[0] + 1
+            pause_s = min(PAUSE_S_MAX, FIRST_PAUSE_S * 2.0 ** min(times, 16))
+            silent = self._asker is not None and self._asker.opens_in_s > 0
+            if not silent:
+                self._vain[ref.version_id] = times, self._monotonic() + pause_s
+        else:
+            self._vain.pop(ref.version_id, None)
+
+    async def _routed(self, page: Sequence[T], projection: str) -> list[T]:
+        """Those whose tenants read this projection: of others it is the other one that counts."""
+        routes = {tenant: await self._memories.route(tenant) for tenant in {one.tenant_id for one in page}}
+        return [one for one in page if routes[one.tenant_id] == projection]
+
+
+def _count(picture: Picture, one: Waiting, projection: str) -> None:
+    named = pending_in(one.reason)
+    reasons = [pair.reason for pair in named]
+    # of more pairs than a reason has room to name, the rest are as the check as a whole is
+    rest = REVIEW if is_in_review(one.reason) else PENDING
+    picture.pairs.update(reasons)
+    if one.pending > len(named):
+        picture.pairs[rest] += one.pending - len(named)
+    picture.memories += 1
+    picture.oldest_since = min(one.pending_since, picture.oldest_since or one.pending_since)
+    if len(picture.listed) < LISTED_MAX:
+        ref = Ref(one.tenant_id, one.fact_id, one.version_id)
+        picture.listed.append(
+            Open(ref, one.pending, tuple(sorted(set(reasons))) or (rest,), one.pending_since, projection)
+        )
