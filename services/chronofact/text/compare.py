@@ -7,12 +7,14 @@ from typing import Final
 from chronofact.text.fitting import ends
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.reasons import Reason
+from chronofact.text.words import SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
-NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "vehicle", "housing", "media"})
+NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
 """A person may have two of these: another value alone is no change."""
 _GUARDS: Final = frozenset(Reason)
 _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_tier", "bank", "study"})
+_TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
 
 
@@ -44,6 +46,8 @@ def _match(old: Frame, new: Frame) -> Reason | None:
 
 
 def _switched(old: Frame, new: Frame) -> Reason | None:
+    if new.from_value and new.from_value == old.scope.partition(" ")[2] and not new.scope:
+        return Reason.SWITCHED
     if new.from_value and shared(new.from_value, old.value):
         if old.polarity is Polarity.NEGATIVE:
             return Reason.POLARITY
@@ -73,6 +77,8 @@ def _flipped(old: Frame, new: Frame) -> Reason | None:
 
 def _changed(old: Frame, new: Frame) -> Reason | None:
     """Another value in a slot that holds one."""
+    if old.slot.startswith("do:") and old.value == new.value and _moved_scope(old, new):
+        return Reason.VALUE_CHANGED
     if not old.value or not new.value:
         return Reason.NO_VALUE
     if same(old.value, new.value):
@@ -86,6 +92,17 @@ def _changed(old: Frame, new: Frame) -> Reason | None:
     return _scope_equal(old, new) or _kind(old, new) or Reason.VALUE_CHANGED
 
 
+def _moved_scope(old: Frame, new: Frame) -> bool:
+    """``takes notes on paper``, ``takes notes on a tablet now``: the same, done with another thing."""
+    (was, _, had), (now, _, has) = old.scope.partition(" "), new.scope.partition(" ")
+    return (
+        "now" in new.cues
+        and was == now in {"on", "in", "at", "with", "from", "by"}
+        and bool(had and has)
+        and not contains(had, has)
+    )
+
+
 def _kind(old: Frame, new: Frame) -> Reason | None:
     """What the values, their types and the slot forbid."""
     if contains(old.value, new.value):
@@ -95,19 +112,45 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
     named = _NAMED.get(new.slot)
     if named and not (old.value_type in named and new.value_type in named):
         return Reason.NOT_A_NAME
-    if old.value_type != new.value_type:
+    if not _types_fit(old, new):
         return Reason.TYPE_DIFFERS
+    if new.slot == "num:old" and _number(new) < _number(old):
+        return Reason.IMMUTABLE
+    if old.cardinality is Holds.MANY:
+        return Reason.MANY_VALUED
     may_hold_two = new.cardinality is not Holds.ONE and not (new.cues and new.cardinality is Holds.UNKNOWN)
     if new.slot != "switch" and may_hold_two:
         return Reason.MANY_VALUED
+    if new.slot == "occupation" and {old.value.split()[-1], new.value.split()[-1]} & SIDE_ROLES:
+        return Reason.MANY_VALUED
     return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not new.cues else None
+
+
+def _types_fit(old: Frame, new: Frame) -> bool:
+    """Equal types; none known says nothing of a tool; a number only fits one of the same unit."""
+    if old.value_type != new.value_type:
+        return False
+    if not new.value_type and new.slot.partition(":")[0] in _TYPED:
+        return False
+    return new.value_type != "number" or _units(old.value) == _units(new.value)
+
+
+def _units(value: str) -> set[str]:
+    return {word for word in value.split() if not any(ch.isdigit() for ch in word)}
+
+
+def _number(frame: Frame) -> float:
+    digits = next((word for word in frame.value.split() if word.replace(".", "", 1).isdecimal()), "0")
+    return float(digits)
 
 
 def _guard(new: Frame) -> Reason | None:
     """What the new clause's own shape forbids."""
     if new.guards:
         return _named(new.guards[0])
-    if new.modality is not Modality.ASSERTED and not new.slot.startswith("plan"):
+    if new.slot.startswith("plan"):
+        return None if new.is_main else Reason.SUBORDINATE
+    if new.modality is not Modality.ASSERTED:
         return Reason.NOT_ASSERTED
     if new.temporality is Temporality.PAST:
         return Reason.PAST
@@ -155,4 +198,6 @@ def contains(one: str, other: str) -> bool:
 
 def shared(named: str, held: str) -> bool:
     """Whether a value that is named as the former one is the one held."""
-    return bool(named and held) and contains(named, held)
+    return (
+        bool(named and held) and contains(named, held) and named.rsplit(maxsplit=1)[-1] == held.rsplit(maxsplit=1)[-1]
+    )

@@ -14,11 +14,11 @@ from chronofact.text.frames import Frame
 from chronofact.text.making import frame
 from chronofact.text.mood import settle
 from chronofact.text.plain import clean
-from chronofact.text.prepare import Prepared, prepare
+from chronofact.text.prepare import Prepared, prepare, prepare_named
 from chronofact.text.read_be import read_be
 from chronofact.text.read_change import read_change
 from chronofact.text.read_end import read_done, read_end
-from chronofact.text.read_life import read_life, read_plan, read_trip
+from chronofact.text.read_life import read_life, read_plan, read_saving, read_trip
 from chronofact.text.read_own import read_own
 from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
 
@@ -30,7 +30,7 @@ RULES_VERSION: Final = 1
 """Raised whenever the same text may give other frames."""
 FRAMES_MAX: Final = 16
 _READERS: Final = (
-    read_rule, read_plan, read_trip, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
+    read_rule, read_plan, read_trip, read_saving, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
 _DROPPED: Final = re.compile(
     r"^(?:Also |Now |Recently |Currently )?(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
@@ -62,6 +62,11 @@ class Extractor:
             is_state = doc[0].lower_ in {"based", "located", "employed", "married", "engaged", "born"}
             prepared = prepare(f"User {'is ' if is_state else ''}{text[0].lower()}{text[1:]}")
             doc = self._nlp(prepared.text)
+        elif _hides_name(doc):
+            named = prepare_named(text)
+            parsed = self._nlp(named.text)
+            if _has_subject(parsed):
+                prepared, doc = named, parsed
         return frames_of(doc, prepared)
 
 
@@ -72,8 +77,17 @@ def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
     """``Lives in Seattle``: third person, and nobody is named."""
     if not _DROPPED.match(prepared.text) or doc[0].tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
         return False
+    return not _has_subject(doc)
+
+
+def _has_subject(doc: Doc) -> bool:
     root = next(doc.sents).root
-    return not any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in root.children)
+    return any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in root.children)
+
+
+def _hides_name(doc: Doc) -> bool:
+    """``Maria volunteers at a shelter``, read as one noun."""
+    return not _has_subject(doc) and doc[0].tag_ in {"NNP", "NNPS"} and doc[0].text.istitle() and len(doc) > 3
 
 
 def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:

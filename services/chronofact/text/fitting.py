@@ -9,7 +9,7 @@ from chronofact.text.frames import Frame
 FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "work": ("employer", "occupation", "project", "teach"),
     "member": ("member", "employer", "study"),
-    "possession": ("have", "vehicle", "count", "device", "housing"),
+    "possession": ("have", "vehicle", "device", "housing"),
     "activity": ("do", "use", "media", "project", "study", "like", "plan", "learn"),
     "project": ("project", "media", "do", "plan", "study", "learn"),
     "plan": ("plan", "subscribe", "schedule", "member", "have", "use"),
@@ -20,6 +20,7 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "like": ("like",),
     "death": ("have",),
     "done": ("plan",),
+    "business": ("do", "have", "owner", "project"),
     "any": ("use", "do", "like", "have", "project", "plan", "media", "member", "subscribe", "made_with"),
 }
 """Slots (or their first word) that an ending of that family may end."""
@@ -33,7 +34,24 @@ def ends(old: Frame, new: Frame) -> bool:
         return False
     if not new.value:
         return "all" in new.cues
-    ended, held = set(new.value.split()), set(f"{old.slot.partition(':')[2]} {old.value}".split())
+    ended, held = _stems(new.value), _stems(f"{old.slot.partition(':')[2]} {old.value}".replace(":", " "))
     if "ends:done" in new.cues:
-        return ended == set(old.value.split())
-    return bool(held) and (ended <= held or (bool(old.value) and set(old.value.split()) <= ended))
+        return ended == _stems(old.value)
+    if not held:
+        return False
+    if f"at:{new.value}" in old.cues:
+        return True
+    heads = {words[-1] for words in (old.value.split(), old.slot.partition(":")[2].split()) if words}
+    return ended <= held or (held <= ended and new.value.split()[-1] in heads)
+
+
+def stem(word: str) -> str:
+    """``smoking`` and ``smoke``, ``running`` and ``run`` are one word."""
+    bare = word.removesuffix("ing") if len(word) > 5 else word
+    if bare != word and bare[-2:-1] == bare[-1:]:
+        return bare[:-1]
+    return bare.removesuffix("e")
+
+
+def _stems(words: str) -> set[str]:
+    return {stem(word) for word in words.split()}

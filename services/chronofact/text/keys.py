@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Temporality
 
 EVENTS: Final = frozenset({"switch", "end"})
@@ -16,6 +17,8 @@ _WORDS_MAX: Final = 6
 
 def is_live(frame: Frame) -> bool:
     """Whether it says something of now, or plans it; history, questions and what-ifs are not candidates."""
+    if frame.slot.startswith("plan:"):
+        return True
     return frame.modality in {Modality.ASSERTED, Modality.PLANNED} and frame.temporality is not Temporality.PAST
 
 
@@ -36,8 +39,10 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     ended = (
         f"{frame.from_value} {frame.value}" if frame.slot in EVENTS else f"{frame.slot.partition(':')[2]} {frame.value}"
     )
-    for word in ended.split()[:_WORDS_MAX]:
-        yield f"{side}-value|{frame.entity}|{word}"
+    if frame.slot.startswith("do:"):
+        ended += f" {frame.scope.partition(' ')[2]}"
+    for word in ended.replace(":", " ").split()[:_WORDS_MAX]:
+        yield f"{side}-value|{frame.entity}|{stem(word)}"
     ends_all = frame.slot == "end" and not frame.value
     if ends_all or frame.slot == "schedule":
         yield f"{side}-any|{frame.entity}"

@@ -17,17 +17,18 @@ _DATES: Final = frozenset({"in", "on", "since", "last", "at", "after", "before",
 _PLACES_OF_TIME: Final = frozenset({"year", "week", "month", "day", "time", "today", "yesterday", "ago"})
 ENTITY_MAX: Final = 80
 VALUE_MAX: Final = 120
+_HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.STARTED, Temporality.ENDED})
 
 
 def frame(clause: Clause, slot: str, value: str, **said: Any) -> Frame:
     """A frame of the clause; what is not said is as the clause is."""
     scope = said.pop("scope", None)
     cues = list(said.pop("cues", ())) + clause.cues
-    if said.get("temporality") is Temporality.CHANGE:
-        cues.append("changed")
     temporality = said.pop("temporality", clause.temporality)
     if clause.temporality == Temporality.ENDED:
         temporality = clause.temporality
+    if temporality is Temporality.CHANGE:
+        cues.append("changed")
     return Frame(
         entity=said.pop("entity", clause.about.entity)[:ENTITY_MAX],
         slot=slot[:ENTITY_MAX],
@@ -35,11 +36,7 @@ def frame(clause: Clause, slot: str, value: str, **said: Any) -> Frame:
         polarity=said.pop("polarity", clause.polarity),
         modality=clause.modality,
         temporality=temporality,
-        scope=(
-            scope_of(clause, is_change=temporality in {Temporality.CHANGE, Temporality.STARTED})
-            if scope is None
-            else scope
-        )[:VALUE_MAX],
+        scope=(scope_of(clause, is_change=temporality in _HAPPENED) if scope is None else scope)[:VALUE_MAX],
         is_main=clause.is_main,
         cues=tuple(dict.fromkeys(cues)),
         guards=tuple(dict.fromkeys([*clause.guards, *said.pop("guards", ())])),
@@ -52,6 +49,8 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
     found: list[str] = []
     for said, token in clause.preps:
         if token.i in clause.used or said in {"since", "instead of"}:
+            continue
+        if said == "for" and _is_date(token):
             continue
         if (is_change or said == "since") and (said in _DATES) and (time_at(token) or _is_date(token)):
             continue
@@ -74,7 +73,7 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
 
 
 def _is_date(token: Any) -> bool:
-    words = {inner.lower_ for inner in token.subtree}
+    words = {inner.lemma_.lower() for inner in token.subtree}
     return bool(words & _PLACES_OF_TIME) or (token.text.isdigit() and len(token.text) == 4)
 
 
@@ -89,7 +88,9 @@ def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: An
     holds = Holds.ONE
     if words & IMMUTABLE and not words & {"favorite", "favourite"}:
         holds = Holds.IMMUTABLE
-    elif whose.head in (KIN | PETS) and "best" not in words:
+    elif (whose.head in (KIN | PETS) and "best" not in words) or (
+        whose.noun == "name" and set(whose.owner.split(":")) & (KIN | PETS)
+    ):
         holds = Holds.MANY
     noun = whose.noun.replace("favourite", "favorite").replace("preferred", "favorite")
     return frame(
@@ -106,6 +107,11 @@ def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: An
 def is_person(whose: Whose) -> bool:
     """Whether it is the user, somebody's relative, or a bare name."""
     return whose.entity in {"user", "we", "?"} or whose.head in PERSONS or whose.head in PETS
+
+
+def may_act(whose: Whose) -> bool:
+    """Whether it can be somebody who leaves, joins, buys and sells."""
+    return is_person(whose) or (whose.is_name and not whose.owner)
 
 
 def is_thing_of(whose: Whose) -> bool:

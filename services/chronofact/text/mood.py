@@ -9,6 +9,7 @@ from chronofact.text.words import (
     ADDITIVE,
     CONDITIONS,
     CUES,
+    HISTORY,
     HYPOTHETICAL,
     ONE_OFF,
     ONE_OFF_PHRASES,
@@ -47,8 +48,22 @@ def settle(clause: Clause, sentence: Span) -> None:
         clause.guards.append("additive")
     if _is_one_off(words, said):
         clause.guards.append("one_off")
+    if _is_history(words, said):
+        clause.guards.append("past")
     if not clause.is_main:
         clause.guards.append("subordinate")
+
+
+def _is_history(words: list[str], said: str) -> bool:
+    """A change dated years back is no news, whenever it is told."""
+    if "ago" in words and any(word.startswith(("year", "decade")) for word in words):
+        return True
+    if any(
+        word == "in" and words[place + 1].isdecimal() and len(words[place + 1]) == 4
+        for place, word in enumerate(words[:-1])
+    ):
+        return True
+    return any(f" {phrase} " in said for phrase in HISTORY)
 
 
 def _is_one_off(words: list[str], said: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from chronofact.text.types import type_of
-from chronofact.text.words import NUMBERS, UNITS
+from chronofact.text.words import NUMBERS, ORDINALS, UNITS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -55,6 +55,7 @@ class Whose:
     noun: str = ""
     head: str = ""
     is_unknown: bool = False
+    is_name: bool = False
 
 
 def word_of(token: Token, prepared: Prepared) -> str:
@@ -89,6 +90,8 @@ def value_of(token: Token, prepared: Prepared) -> Value:
 
 
 def _numeric(token: Token) -> bool:
+    if token.lower_ in ORDINALS or token.lower_[-2:] in {"st", "nd", "rd", "th"}:
+        return False
     return bool(token.like_num or token.pos_ == "NUM" or token.text[:1].isdigit())
 
 
@@ -137,17 +140,33 @@ def whose(token: Token, prepared: Prepared) -> Whose:
         lower = token.lower_
         if lower in prepared.users:
             return Whose("user")
+        if lower in prepared.who:
+            return Whose(prepared.who[lower], is_name=True)
         if lower in {"we", "us", "our", "ours"}:
             return Whose("we")
         return Whose("?", is_unknown=True)
     value = value_of(token, prepared)
     owner = possessor(token)
     if owner is None:
-        return Whose(value.text or token.lower_, head=value.head)
+        return Whose(
+            " ".join([value.text or token.lower_, *_placed(token, prepared)]), head=value.head, is_name=value.is_name
+        )
     of = whose(owner, prepared)
     words = [word for word in value.words if word not in of.entity.split()] or [value.head]
     noun = " ".join(words)
     return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown)
+
+
+def _placed(token: Token, prepared: Prepared) -> list[str]:
+    """What tells one store from another: ``the store in Lyon``."""
+    return [
+        word
+        for child in token.children
+        if child.dep_ == "prep" and child.lower_ != "of"
+        for inner in child.children
+        if inner.dep_ == "pobj"
+        for word in (child.lower_, *value_of(inner, prepared).words)
+    ]
 
 
 def is_measured(value: Value) -> bool:
@@ -163,3 +182,14 @@ def version_type(value: Value) -> str:
     words = [word for word in value.words if not word[:1].isdigit()]
     known = type_of(value.text)
     return known or f"version of {' '.join(words)}" if value.is_name and words and len(words) < len(value.words) else ""
+
+
+def after_noun(token: Token) -> list[tuple[str, Token]]:
+    """Prepositions of a noun, and what follows them."""
+    return [
+        (child.lower_, inner)
+        for child in token.children
+        if child.dep_ == "prep"
+        for inner in child.children
+        if inner.dep_ == "pobj"
+    ]

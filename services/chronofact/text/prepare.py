@@ -18,7 +18,7 @@ _OBJECT_BEFORE: Final = re.compile(
     r"\b(?:by|to|for|with|from|of|about|at|on|than|like|and|gave|told|helps?|asked|makes?)\s*$"
 )
 _WORD: Final = r"[A-Z][\w&+#'-]*(?:\.\w+)*|[a-z]{1,2}[A-Z]\w+"
-_NAME: Final = re.compile(rf"(?:{_WORD})(?:(?: of the | of | & | )(?:{_WORD}|(?<= )\d\w*(?:\.\w+)*)(?!\w))*")
+_NAME: Final = re.compile(rf"(?:{_WORD})(?:(?: & | )(?:{_WORD}|(?<= )\d\w*(?:\.\w+)*)(?!\w))*")
 _INITIAL: Final = frozenset(
     "he she they it we i his her their its our my the a an this that these those there since after before when while if in on at for from "
     "during every no not always never please do don't keep use now currently recently as with by after some all most both "
@@ -37,6 +37,17 @@ class Prepared:
     names: dict[str, str] = field(default_factory=dict)
     """Invented name to the name it stands for, lower-case."""
     says_user: bool = True
+    who: dict[str, str] = field(default_factory=dict)
+    """Pronouns that stand for somebody who is named."""
+
+
+def prepare_named(text: str) -> Prepared:
+    """The same where the first word is a person's name that the parser took for part of a noun."""
+    name, _, rest = text.partition(" ")
+    bare = name.removesuffix("'s")
+    prepared = prepare(f"{'His' if bare != name else 'He'} {rest}")
+    prepared.who = dict.fromkeys(("he", "his", "him"), bare.lower())
+    return prepared
 
 
 def prepare(text: str) -> Prepared:

@@ -6,18 +6,33 @@ from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of, prop
-from chronofact.text.phrases import Value, Whose, is_measured, joined, possessor, value_of, version_type, whose
+from chronofact.text.phrases import (
+    Value,
+    Whose,
+    after_noun,
+    is_measured,
+    joined,
+    possessor,
+    value_of,
+    version_type,
+    whose,
+)
 from chronofact.text.timing import time_at
 from chronofact.text.types import place_type, type_of
 from chronofact.text.words import (
     DIETS,
+    FAMILY,
+    GROUPS,
     NO_ROLES,
     PARTNERS,
+    PERSONS,
+    PETS,
     RELATIONS,
     ROLE_ENDINGS,
     ROLES,
     STATUS,
     STATUS_PHRASES,
+    UNITS,
 )
 
 if TYPE_CHECKING:
@@ -26,9 +41,7 @@ if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 _BEING: Final = frozenset({"be", "become", "get", "turn", "remain", "stay", "feel"})
-_WRITTEN: Final = frozenset(
-    {"number", "email", "address", "phone", "handle", "username", "url", "website", "extension"}
-)
+_WRITTEN: Final = frozenset({"number", "email", "address", "handle", "username", "url", "website", "extension"})
 _DUE: Final = frozenset({"deadline", "date"})
 
 
@@ -138,6 +151,12 @@ def _measure(clause: Clause, words: tuple[str, ...], adjective: str) -> Frame:
 
 def _noun(clause: Clause, token: Token) -> list[Frame]:
     value, about = value_of(token, clause.prepared), clause.about
+    if about.head in _WRITTEN and about.owner:
+        return [_prop_of(clause, value)]
+    if is_measured(value) and set(about.noun.split()) & (PERSONS | PETS):
+        return [_measure(clause, value.words, "old")]
+    if value.has_number and not value.is_name and not is_person(about):
+        return [measured(clause, value.text)]
     if is_thing_of(about) or (about.owner and (value.is_name or value.has_number)):
         if any(child.dep_ in {"relcl", "acl"} for child in token.children):
             return []
@@ -181,8 +200,10 @@ def _kind_of(clause: Clause, token: Token) -> list[Frame]:
         named = value_of(of, clause.prepared).text
         return [frame(clause, f"like:{named}", named, cardinality=Holds.MANY)]
     if is_role(value.head) and (clause.about.entity == "user" or not clause.about.owner or is_person(clause.about)):
-        clause.take(*(after for said, after in clause.preps if said in {"at", "for"}))
-        return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE)]
+        where = [after for said, after in [*clause.preps, *after_noun(token)] if said in {"at", "for", "with"}]
+        clause.take(*where)
+        cues = [f"at:{value_of(one, clause.prepared).text}" for one in where]
+        return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
     return [frame(clause, f"is:{value.head}", value.text, cardinality=Holds.MANY)]
 
 
@@ -198,7 +219,9 @@ def is_role(head: str) -> bool:
     """Whether a noun names what somebody does for a living, by its ending."""
     if head in ROLES:
         return True
-    return len(head) > 4 and head.endswith(ROLE_ENDINGS) and head not in NO_ROLES and head not in DIETS | PARTNERS
+    return (
+        len(head) > 4 and head.endswith(ROLE_ENDINGS) and head not in NO_ROLES | FAMILY and head not in DIETS | PARTNERS
+    )
 
 
 def _is_indefinite(token: Token) -> bool:
@@ -243,6 +266,14 @@ def measured(clause: Clause, text: str, **said: object) -> Frame:
 
 def _placed(clause: Clause, said: str, token: Token) -> list[Frame]:
     value = value_of(token, clause.prepared)
+    if said == "into":
+        return _each(clause, "like", token)
+    if value.head == "relationship":
+        return [frame(clause, "rel_status", "dating", value_type="relation", cardinality=Holds.ONE)]
+    if value.has_number and not value.is_name:
+        noun = " ".join(word for word in value.words if not word[:1].isdigit() and word not in UNITS)
+        number = " ".join(word for word in value.words if word[:1].isdigit() or word in UNITS)
+        return [frame(clause, f"num:{said}:{noun}", number, value_type="number", cardinality=Holds.ONE)]
     definite = any(child.lower_ in {"the", "a", "an"} for child in token.children if child.dep_ == "det")
     if said in {"on", "in"} and definite and value.modifiers and value.modifiers != value.text and not value.is_name:
         return [_assigned(clause, value.head, value.modifiers)]
@@ -264,12 +295,15 @@ def _placed(clause: Clause, said: str, token: Token) -> list[Frame]:
         many = is_person(clause.about)
         return [frame(clause, f"at:{said}", value.text, value_type=kind, cardinality=Holds.MANY if many else Holds.ONE)]
     if value.head == "diet":
-        return [frame(clause, "diet", value.modifiers, value_type="diet", cardinality=Holds.ONE)]
-    return [frame(clause, f"at:{said}:{value.head}", value.modifiers, value_type="", cardinality=Holds.MANY)]
+        return [frame(clause, "diet", value.modifiers, value_type="regime", cardinality=Holds.ONE)]
+    holds = Holds.UNKNOWN if value.head in GROUPS else Holds.ONE
+    if not value.modifiers or value.modifiers == value.text:
+        return [frame(clause, f"at:{said}:{value.head}", "", cardinality=Holds.MANY)]
+    return [frame(clause, f"at:{said}:{value.head}", value.modifiers, value_type=value.head, cardinality=holds)]
 
 
 def _assigned(clause: Clause, noun: str, value: str) -> Frame:
     """``is on the free plan``: the plan is the free one."""
     if noun == "diet":
-        return frame(clause, "diet", value, value_type="diet", cardinality=Holds.ONE)
+        return frame(clause, "diet", value, value_type="regime", cardinality=Holds.ONE)
     return frame(clause, f"prop:{noun}", value, value_type=type_of(value) or noun, cardinality=Holds.ONE)

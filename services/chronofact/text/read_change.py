@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chronofact.text.frames import Frame, Holds, Polarity, Temporality
+from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of, prop
 from chronofact.text.phrases import Value, Whose, value_of, version_type, whose
 from chronofact.text.read_be import measured, scheduled, status
@@ -124,9 +124,12 @@ def _numbered(clause: Clause) -> list[Frame]:
     number = " ".join(word for word in value.words if word[:1].isdigit())
     if clause.lemma == "turn" and is_person(clause.about):
         return [frame(clause, "num:old", number, value_type="number", cardinality=Holds.ONE, **_CHANGE)]
+    found = (
+        [measured(clause, value.text, **_CHANGE)] if not is_person(clause.about) or clause.about.head == "team" else []
+    )
     if noun:
-        return [frame(clause, f"count:{noun}", number, value_type="number", cardinality=Holds.ONE, **_CHANGE)]
-    return [measured(clause, value.text, **_CHANGE)]
+        found.append(frame(clause, f"count:{noun}", number, value_type="number", cardinality=Holds.ONE, **_CHANGE))
+    return found
 
 
 def _number_after_to(clause: Clause) -> Token | None:
@@ -140,8 +143,10 @@ def _number_after_to(clause: Clause) -> Token | None:
 def _relocated(clause: Clause) -> list[Frame]:
     """``moved to Berlin``, ``relocated from Lagos to Nairobi``, ``the office moved to Krakow``."""
     to = clause.after("to", "in", "into")
-    if clause.lemma not in RELOCATING or to is None or clause.objects or clause.is_passive:
+    if clause.lemma not in RELOCATING or to is None or clause.objects or (clause.is_passive and not _is_common(clause)):
         return []
+    if clause.verb.tag_ == "VBG" and clause.matrix is None:
+        clause.modality = Modality.PLANNED
     value = value_of(to, clause.prepared)
     old = clause.after("from")
     if not value.is_name or value.type or (clause.lemma == "settle" and clause.after("on")):
@@ -184,11 +189,8 @@ def _replaced(clause: Clause) -> list[Frame]:
     old = value_of(clause.objects[0], clause.prepared)
     value = value_of(new, clause.prepared)
     clause.take(new, *clause.objects)
-    if (
-        clause.lemma not in {"replace", "swap", "substitute"}
-        and not (value.is_name or value.type)
-        and not _is_indefinite(new)
-    ):
+    is_tool = value.is_name or value.type or _is_indefinite(new) or value_of(clause.objects[0], clause.prepared).is_name
+    if clause.lemma not in {"replace", "swap", "substitute"} and not is_tool:
         return []
     return [_switch(clause, value, old.text)]
 
@@ -231,7 +233,7 @@ def _switched(clause: Clause) -> list[Frame]:
 
 def _assigned(clause: Clause, value: Value) -> Frame:
     slot = "diet" if value.head == "diet" else f"prop:{value.head}"
-    kind = "diet" if value.head == "diet" else type_of(value.modifiers) or value.head
+    kind = "regime" if value.head == "diet" else type_of(value.modifiers) or value.head
     return frame(clause, slot, value.modifiers, value_type=kind, cardinality=Holds.ONE, **_CHANGE)
 
 

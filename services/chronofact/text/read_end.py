@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Modality, Polarity, Temporality
-from chronofact.text.making import frame, is_person, is_thing_of
+from chronofact.text.making import frame, is_thing_of, may_act
 from chronofact.text.phrases import value_of
 from chronofact.text.timing import time_at
 from chronofact.text.words import DYING, ENDING, GENERIC
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 _OBJECTLESS: Final = frozenset(
-    {"retire", "resign", "graduate", "drop out", "lay", "fire", "unsubscribe", "dismiss", "lay off"}
+    {"retire", "resign", "graduate", "drop out", "lay", "fire", "unsubscribe", "dismiss", "lay off", "step down"}
 )
 
 
@@ -45,12 +45,12 @@ def _ended(clause: Clause) -> list[Frame]:
     verb = clause.phrasal if clause.phrasal in ENDING else clause.lemma
     if verb == "lose" and any(token.lower_ in {"interest", "weight", "touch", "track"} for token in clause.objects):
         return []
-    if verb not in ENDING or not is_person(clause.about):
+    if verb not in ENDING or not may_act(clause.about):
         return []
     families = tuple(f"ends:{family}" for family in ENDING[verb])
     what = list(clause.objects)
     if not what and verb in _OBJECTLESS:
-        after = clause.after("from", "at", "of")
+        after = clause.after("from", "at", "of", "as")
         what = [after] if after is not None else []
     if not what:
         return []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
-from chronofact.text.making import frame, is_person
+from chronofact.text.making import frame, is_person, may_act
 from chronofact.text.phrases import joined, value_of
 from chronofact.text.read_be import is_role
 from chronofact.text.types import place_type
-from chronofact.text.words import PARTNERS, RESIDING
+from chronofact.text.words import GETTING, PARTNERS, RESIDING
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -73,7 +73,7 @@ def _hired(clause: Clause) -> list[Frame]:
     if clause.lemma == "hire" and clause.is_passive and (where := clause.after("by", "at")) is not None:
         clause.take(where)
         return [_employer(clause, where, **_CHANGE)]
-    if not clause.objects or not is_person(clause.about):
+    if not clause.objects or not may_act(clause.about):
         return []
     what = clause.objects[0]
     value = value_of(what, clause.prepared)
@@ -144,7 +144,7 @@ def _born(clause: Clause) -> list[Frame]:
 
 def _pairs(clause: Clause) -> list[Frame]:
     """Dating, marrying, breaking up; a girlfriend is who one dates."""
-    if not is_person(clause.about):
+    if not may_act(clause.about):
         return []
     who = clause.objects[0] if clause.objects else clause.after("with", "from", "to")
     name = value_of(who, clause.prepared) if who is not None else None
@@ -169,14 +169,15 @@ def _pairs(clause: Clause) -> list[Frame]:
         return []
     clause.take(who, *clause.objects)
     text = f"{said} {name.text}" if name is not None and name.is_name else said
-    return [frame(clause, "rel_status", text, value_type="relation", cardinality=Holds.ONE, **when)]
+    holds = Holds.UNKNOWN if clause.lemma == "have" else Holds.ONE
+    return [frame(clause, "rel_status", text, value_type="relation", cardinality=holds, **when)]
 
 
 def read_plan(clause: Clause) -> list[Frame]:
     """What is planned: a slot of its own, ended by doing or cancelling it, never a statement of now."""
     if clause.modality is not Modality.PLANNED or clause.subject is None:
         return []
-    words = [clause.lemma]
+    words = ["get" if clause.lemma in GETTING else clause.lemma]
     if clause.objects:
         words.append(value_of(clause.objects[0], clause.prepared).text)
         clause.take(clause.objects[0])
@@ -186,6 +187,17 @@ def read_plan(clause: Clause) -> list[Frame]:
             words.append(value_of(to, clause.prepared).text)
             clause.take(to)
     value = " ".join(word for word in words if word)
+    return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
+
+
+def read_saving(clause: Clause) -> list[Frame]:
+    """``is saving for a new laptop`` plans to get it."""
+    what = clause.after("for", "up for")
+    if clause.lemma != "save" or what is None or clause.matrix is not None or clause.temporality is Temporality.PAST:
+        return []
+    clause.take(what)
+    clause.modality = Modality.PLANNED
+    value = f"get {value_of(what, clause.prepared).text}"
     return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
 
 

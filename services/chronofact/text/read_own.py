@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from chronofact.text.frames import Frame, Holds, Polarity, Temporality
-from chronofact.text.making import flip, frame, is_person
-from chronofact.text.phrases import Value, is_measured, joined, value_of, version_type, whose
+from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
+from chronofact.text.making import flip, frame, is_person, may_act
+from chronofact.text.phrases import Value, after_noun, is_measured, joined, value_of, version_type, whose
 from chronofact.text.types import type_of
 from chronofact.text.words import CONSUMING, GETTING, HATING, HAVING, LIKING, MAKING, OWNING, PETS, UNITS, USING
 
@@ -22,6 +22,7 @@ def read_own(clause: Clause) -> list[Frame]:
     """All of this file, the most particular first."""
     return (
         _numbers(clause)
+        or _more(clause)
         or _likes(clause)
         or _prefers(clause)
         or _wants(clause)
@@ -63,6 +64,8 @@ def _numbers(clause: Clause) -> list[Frame]:
                 cardinality=Holds.ONE,
             )
         ]
+    if "perfect" in clause.cues:
+        clause.temporality = Temporality.CURRENT
     slot = "count" if clause.lemma in HAVING else f"count:{clause.lemma}"
     return [frame(clause, f"{slot}:{' '.join(noun)}", " ".join(number), value_type="number", cardinality=Holds.ONE)]
 
@@ -79,7 +82,9 @@ def _likes(clause: Clause) -> list[Frame]:
         return []
     what = _liked(clause)
     if lost:
-        about = clause.after("in")
+        about = clause.after("in") or next(
+            (after for token in clause.objects for said, after in after_noun(token) if said == "in"), None
+        )
         what = joined(about) if about is not None else []
         clause.temporality = Temporality.ENDED
     clause.take(*what, *clause.objects)
@@ -87,6 +92,27 @@ def _likes(clause: Clause) -> list[Frame]:
     values = [value_of(token, clause.prepared).text for token in what]
     return [
         frame(clause, f"like:{value}", value, polarity=polarity, cardinality=Holds.MANY) for value in values if value
+    ]
+
+
+def _more(clause: Clause) -> list[Frame]:
+    """``likes dogs more than cats``."""
+    than = next(
+        (
+            inner
+            for token in clause.verb.subtree
+            if token.lower_ == "than"
+            for inner in token.children
+            if inner.dep_ == "pobj"
+        ),
+        None,
+    )
+    if clause.lemma not in LIKING or than is None or len(clause.objects) != 1:
+        return []
+    clause.take(than, *clause.objects)
+    value, other = value_of(clause.objects[0], clause.prepared), value_of(than, clause.prepared)
+    return [
+        frame(clause, "prefer", value.text, value_type=kind_of(value), from_value=other.text, cardinality=Holds.ONE)
     ]
 
 
@@ -129,6 +155,11 @@ def _wants(clause: Clause) -> list[Frame]:
     if inside is None:
         inside = next((inner for child in noun.children if child.dep_ == "prep" and child.lower_ in {"in", "as"}
                        for inner in child.children if inner.dep_ == "pobj"), None)  # fmt: skip
+    value = value_of(noun, clause.prepared)
+    if inside is None and any(child.lower_ in {"a", "an"} for child in noun.children):
+        clause.take(noun)
+        clause.modality = Modality.PLANNED
+        return [frame(clause, f"plan:get {value.text}", f"get {value.text}", cardinality=Holds.MANY)]
     if inside is None:
         return []
     clause.take(noun, inside)
@@ -240,7 +271,17 @@ def _had(clause: Clause, token: Token, *, got: bool) -> list[Frame]:
     found = [frame(clause, f"have:{name}", modifiers, value_type=kind, polarity=polarity, cardinality=holds, **when)]
     if value.head in _PETS and value.head != "pet" and got:
         found.append(frame(clause, "have:pet", "", polarity=polarity, cardinality=Holds.MANY, **when))
+    if when:
+        found.append(frame(clause, "end", f"get {value.text}", cues=("ends:done",), temporality=Temporality.ENDED))
+    if name == "baby" and clause.lemma == "have" and clause.temporality is Temporality.PAST:
+        return [no_longer_pregnant(clause)]
     return found
+
+
+def no_longer_pregnant(clause: Clause) -> Frame:
+    """Giving birth ends being pregnant."""
+    ended = {"temporality": Temporality.ENDED, "polarity": Polarity.NEGATIVE}
+    return frame(clause, "is:pregnant", "pregnant", scope="", cardinality=Holds.MANY, **ended)
 
 
 def _called(clause: Clause, token: Token) -> str:
@@ -256,7 +297,7 @@ def _called(clause: Clause, token: Token) -> str:
 
 def _rides(clause: Clause) -> list[Frame]:
     """``drives a Honda Civic``."""
-    if clause.lemma not in {"drive", "ride"} or len(clause.objects) != 1 or not is_person(clause.about):
+    if clause.lemma not in {"drive", "ride"} or len(clause.objects) != 1 or not may_act(clause.about):
         return []
     clause.take(*clause.objects)
     value = value_of(clause.objects[0], clause.prepared)

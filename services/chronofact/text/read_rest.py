@@ -8,7 +8,7 @@ from chronofact.text.frames import Frame, Holds, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of
 from chronofact.text.phrases import value_of
 from chronofact.text.read_be import status
-from chronofact.text.read_own import kind_of
+from chronofact.text.read_own import kind_of, no_longer_pregnant
 from chronofact.text.timing import time_at
 from chronofact.text.words import STATUS
 
@@ -80,8 +80,13 @@ def read_do(clause: Clause) -> list[Frame]:
     """Whatever else: the verb and its first noun. Ended by name, changed by ``now`` where it says which kind of that noun."""
     if clause.subject is None:
         return []
+    if clause.lemma == "give" and any(token.lower_ == "birth" for token in clause.objects):
+        return [no_longer_pregnant(clause)]
     if clause.objects:
         clause.take(*clause.objects)
+        if clause.objects[0].lower_ == "diet":
+            named = value_of(clause.objects[0], clause.prepared).modifiers
+            return [frame(clause, "diet", named, value_type="regime", cardinality=Holds.ONE)]
         return [_done(clause, token, "") for token in clause.objects]
     if clause.preps:
         said, token = clause.preps[0]

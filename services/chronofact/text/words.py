@@ -28,6 +28,9 @@ ONE_OFF: Final = frozenset(
 ONE_OFF_PHRASES: Final = ("for now", "for this", "this week", "this time", "this month", "this task", "this sprint", "on vacation",
                           "for a week", "for a month", "for a while", "on holiday", "this weekend", "as well", "on trial",
                           "for a few", "next week", "next month", "next year")  # fmt: skip
+HISTORY: Final = ("as a child", "as a kid", "as a teenager", "in college", "in high school", "in school", "after college", "after school",
+                  "after high school", "originally", "back in", "back then", "back when", "growing up", "when he was", "when she was",
+                  "when i was", "in childhood", "in the past", "at first", "at one point")  # fmt: skip
 CONDITIONS: Final = frozenset({"if", "unless", "whether", "maybe", "perhaps", "possibly", "probably"})
 
 # changes
@@ -56,7 +59,8 @@ ENDING: Final = {
     "launch": ("project",), "abandon": ("project", "plan", "use"), "shelve": ("project",), "defend": ("project",),
     "stop": ("activity",), "cancel": ("plan",), "postpone": ("plan",), "drop": ("project", "plan", "use"),
     "ditch": ("use", "plan"), "give up": ("any",), "call off": ("plan",), "scratch": ("plan",), "unsubscribe": ("plan",),
-    "delete": ("use",), "uninstall": ("use",), "drop out": ("member",), "pay off": ("debt",), "repay": ("debt",),
+    "delete": ("use",), "uninstall": ("use",), "close": ("business",), "shut down": ("business", "project"), "step down": ("work",), "fold": ("business",),
+    "drop out": ("member",), "pay off": ("debt",), "repay": ("debt",),
 }  # fmt: skip
 """Verb (with its particle) to the families that it ends."""
 DYING: Final = frozenset({"die", "heal", "pass away", "recover"})
@@ -94,9 +98,30 @@ KIN: Final = frozenset({"sister", "brother", "son", "daughter", "child", "kid", 
                         "grandson", "granddaughter", "sibling", "twin"})  # fmt: skip
 PERSONS: Final = KIN | {"mother", "father", "mom", "dad", "parent", "wife", "husband", "partner", "girlfriend", "boyfriend", "roommate",
                         "flatmate", "coworker", "colleague", "boss", "manager", "neighbor", "neighbour", "spouse", "fiance",
-                        "fiancee", "grandmother", "grandfather", "grandma", "grandpa", "grandparent", "team", "family", "baby",
+                        "fiancee", "grandmother", "grandfather", "godmother", "godfather", "stepmother", "stepfather", "grandma", "grandpa", "grandparent", "team", "family", "baby",
                         "mentor", "landlord", "doctor", "teacher", "client", "people", "person", "man", "woman", "boy", "girl",
                         "company", "ex"}  # fmt: skip
+FAMILY: Final = PERSONS - {
+    "manager",
+    "doctor",
+    "teacher",
+    "boss",
+    "mentor",
+    "landlord",
+    "client",
+    "partner",
+    "neighbor",
+    "neighbour",
+}
+GROUPS: Final = frozenset(
+    {"club", "team", "committee", "board", "band", "group", "league", "list", "class", "course", "choir", "squad"}
+)
+"""One may be in several."""
+SIDE_ROLES: Final = frozenset({"student", "musician", "artist", "writer", "author", "singer", "dancer", "actor", "volunteer", "photographer",
+                               "blogger", "athlete", "veteran", "poet", "painter", "guitarist", "drummer", "pianist", "player", "creator",
+                               "activist", "entrepreneur", "investor", "collector", "streamer", "swimmer", "cyclist", "climber", "hiker",
+                               "gardener", "model", "dj", "comedian", "resident", "president", "leader", "tutor"})  # fmt: skip
+"""Roles that one may have beside one's work."""
 PARTNERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance", "fiancee", "wife", "husband", "spouse"})
 IMMUTABLE: Final = frozenset({"birthplace", "birthday", "birth", "blood", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
                               "maiden", "heritage", "origin", "first", "height"})  # fmt: skip
@@ -114,6 +139,7 @@ UNITS: Final = frozenset({"kg", "km", "mile", "minute", "hour", "dollar", "euro"
                           "ounce", "liter", "litre", "calorie", "ml", "mph", "second", "meter", "metre", "point", "k"})  # fmt: skip
 NUMBERS: Final = {w: str(i) for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen "
                   "fourteen fifteen sixteen seventeen eighteen nineteen twenty".split())}  # fmt: skip
+ORDINALS: Final = frozenset("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split())
 WEEKDAYS: Final = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 MONTHS: Final = frozenset({"january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
                            "november", "december"})  # fmt: skip
