@@ -23,6 +23,7 @@ from chronofact.postgres.reading_store import ReadingStore
 from chronofact.reader.__main__ import build_app
 from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES
+from chronofact.reader.nearness import Nearness
 from chronofact.reader.ports import LogEnds
 from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, OpenCredentials
@@ -136,6 +137,7 @@ async def world_on(
     credentials: Credentials | None = None,
     settings: Settings | None = None,
     topic: MemoryTopic | None = None,
+    nearness: Nearness | None = None,
 ) -> AsyncIterator[World]:
     """A world; ``reading`` is another address of the same database, for the reader alone; a topic may be shared."""
     store, health = ReadingStore(reading or database), Health(POSTGRES)
@@ -145,7 +147,14 @@ async def world_on(
     kinds = ScopeKinds.load()
     tail = MemoryTail(topic)
     app = build_app(
-        settings or Settings(auth="off"), store, watch, tail, kinds, credentials or OpenCredentials(), health=health
+        settings or Settings(auth="off"),
+        store,
+        watch,
+        tail,
+        kinds,
+        credentials or OpenCredentials(),
+        health=health,
+        nearness=nearness,
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://reader") as http:

@@ -264,7 +264,7 @@ async def test_proposals_are_asked_about_where_they_could_change_the_answer(worl
         ("proposal", "task:t1", "for task"),
         ("proposal", "repo:acme/web", "for repo"),
     ]
-    assert body["questions_count"] == {"conflict": 0, "review": 0, "proposal": 2}
+    assert body["questions_count"] == {"conflict": 0, "review": 0, "relation": 0, "proposal": 2}
     admit, refuse = body["questions"][0]["settle"]
     version_id = ids_of([waiting[TASK]])[0]
     assert admit["command"] == {
@@ -291,7 +291,7 @@ async def test_questions_are_bounded_and_counted_and_come_with_the_first_page(wo
     world.tell(*(fact.asserts(1, JUNE, lifecycle=Lifecycle.PROPOSED) for fact in waiting))
     world.tell(*(ScopedFact("ada", USER, f"s{number}").asserts(1, JUNE) for number in range(3)))
     body = await context(world, budget=80)
-    assert body["questions_count"] == {"conflict": 25, "review": 0, "proposal": 25}
+    assert body["questions_count"] == {"conflict": 25, "review": 0, "relation": 0, "proposal": 25}
     assert [one["kind"] for one in body["questions"]] == ["conflict"] * 20 + ["proposal"] * 20
     after = await context(world, budget=80, cursor=body["cursor"])
     assert (after["questions"], after["questions_count"]) == ([], body["questions_count"])

@@ -26,7 +26,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something only a person can answer: ``kind`` is conflict, review or proposal; ``body`` has sides and commands."""
+    """Something only a person can answer: ``kind`` is conflict, review, relation or proposal; ``body`` has sides and commands."""
 
     kind: str
     fact: Fact

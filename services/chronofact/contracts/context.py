@@ -55,6 +55,20 @@ class Proposal(NamedTuple):
     proposals: int
 
 
+class Undecided(NamedTuple):
+    """A memory of which a pair waits for a verdict, and the other one, unless its check named none."""
+
+    at: int
+    version_id: str
+    other_id: str | None
+    reason: str
+    recorded_at: str
+    value: bytes
+    source_id: str
+    other_value: bytes | None
+    other_source_id: str | None
+
+
 class Contradiction(NamedTuple):
     """A pair that contradicts each other, unsettled; ``pending`` is the side under review."""
 

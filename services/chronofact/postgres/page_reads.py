@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal
+from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal, Undecided
 from chronofact.contracts.reading import (
     Decision,
     Edge,
@@ -17,9 +17,9 @@ from chronofact.contracts.reading import (
     Found,
     ListedFact,
     Rectangle,
-    Scopes,
     Side,
 )
+from chronofact.postgres.memory_reads import limit_scopes
 from chronofact.postgres.spelling import Instant, InstantArray, Int8Array, UuidArray
 
 _NIL: Final = UUID(int=0)
@@ -50,7 +50,7 @@ class PageReads:
         if wanted.prefix is not None:
             filters.append("and starts_with(one.fact_key, %(prefix)s)")
             parameters["prefix"] = wanted.prefix
-        _limit_scopes("one", wanted.scopes, filters, parameters)
+        limit_scopes("one", wanted.scopes, filters, parameters)
         rows = await self._all("facts", tuple(filters), **parameters)
         return [ListedFact(row[0], row[1], row[2], row[3], row[4], Found(*row[5:])) for row in rows]
 
@@ -85,6 +85,10 @@ class PageReads:
         """Pairs of those facts that contradict each other, unsettled."""
         return [Contradiction(*row) for row in await self._all("contradictions", **_as_known(asked))]
 
+    async def undecided_of(self, asked: Sequence[AsKnown]) -> list[Undecided]:
+        """Pairs of memories of those facts that wait for a verdict."""
+        return [Undecided(*row) for row in await self._all("context_undecided", **_as_known(asked))]
+
     async def edges(self, wanted: EdgesWanted) -> list[Edge]:
         """A page of conflict edges, oldest first."""
         filters: list[str] = []
@@ -112,7 +116,7 @@ class PageReads:
         if wanted.key is not None:
             filters.append("and f.fact_key = %(key)s")
             parameters["key"] = wanted.key
-        _limit_scopes("f", wanted.scopes, filters, parameters)
+        limit_scopes("f", wanted.scopes, filters, parameters)
         found = await self._all("conflicts_of_facts" if is_of_few else "conflicts_by_age", tuple(filters), **parameters)
         return await self._sides(found) if found else []
 
@@ -145,14 +149,3 @@ def _as_known(asked: Sequence[AsKnown]) -> dict[str, Any]:
 
 def _cut(next_offsets: Sequence[int] | None) -> Int8Array | None:
     return None if next_offsets is None else Int8Array.of(next_offsets)
-
-
-def _limit_scopes(table: str, scopes: Scopes | None, filters: list[str], parameters: dict[str, Any]) -> None:
-    if scopes is None:
-        return
-    spelled = f"{table}.scope_kind || ':' || {table}.scope_key"
-    filters.append(
-        f"and ({spelled} = any(%(scopes_exact)s::text[])"
-        f" or exists (select from unnest(%(scopes_prefixes)s::text[]) as p (x) where starts_with({spelled}, p.x)))"
-    )
-    parameters["scopes_exact"], parameters["scopes_prefixes"] = list(scopes.exact), list(scopes.prefixes)

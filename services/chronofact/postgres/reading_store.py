@@ -29,6 +29,7 @@ from chronofact.contracts.tail import TailMessage
 from chronofact.domain.identity import FactIdentity
 from chronofact.domain.rules import RULE_DEFAULT, value_key
 from chronofact.postgres.errors import failures_named, not_routed
+from chronofact.postgres.memory_reads import MemoryReads
 from chronofact.postgres.page_reads import PageReads
 from chronofact.postgres.rules import known_rule
 from chronofact.postgres.session import reading_pool
@@ -161,7 +162,7 @@ class ReadingStore:
         return projection
 
 
-class PostgresSnapshot(PageReads):
+class PostgresSnapshot(PageReads, MemoryReads):
     """One projection within one transaction."""
 
     def __init__(self, connection: AsyncConnection[Any], statements: _Statements, standing: Standing) -> None:

@@ -23,13 +23,14 @@ from chronofact.reader.changes_stream import Changes
 from chronofact.reader.folding import TailLimits
 from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES, Routes, add_routes
+from chronofact.reader.nearness import ModelNearness, Nearness
 from chronofact.reader.ports import LogEnds, LogTail, Projections
 from chronofact.reader.service import Reader
 from chronofact.reader.watch import stop_all, watch_projections
 from chronofact.runtime.auth import Credentials, credentials_of
 from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
-from chronofact.runtime.health import Health
 from chronofact.runtime.environment import log_unknown_settings
+from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
@@ -106,6 +107,7 @@ def build_app(
     *,
     health: Health,
     metrics: Metrics | None = None,
+    nearness: Nearness | None = None,
 ) -> FastAPI:
     """The application over any projections and log."""
     metrics = metrics or Metrics("reader")
@@ -118,6 +120,7 @@ def build_app(
         metrics=metrics,
         body_bytes_max=settings.body_bytes_max,
         clock=_now,
+        nearness=nearness or ModelNearness(),
     )
     add_routes(app, routes)
     return app

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from chronofact.contracts.context import ChainFact, Contradiction, Proposal
+from chronofact.contracts.context import ChainFact, Contradiction, Proposal, Undecided
+from chronofact.contracts.memories import VERDICTS
 from chronofact.domain.inert import inert
 from chronofact.reader.answers import Body, claim_body, open_pairs, open_pairs_count
 from chronofact.reader.conflicts import settle_body, settle_command
@@ -68,6 +69,28 @@ class Asked:
         }
         return _held(body, one.held)
 
+    def relation(self, one: Answering, pair: Undecided) -> Body:
+        """A memory whose relation to another nobody has decided yet."""
+        fact = self._fact(one.fact, one.scope)
+        said, sides = _told(pair.value), [_side(pair.version_id, pair.value, pair.source_id)]
+        ask = f"How does {said} relate to the other memories of {_about(fact)}?"
+        settle: list[Body] = []
+        if pair.other_id is not None and pair.other_value is not None:
+            sides.append(_side(pair.other_id, pair.other_value, pair.other_source_id or ""))
+            ask = f"Does {said} replace, contradict or repeat {_told(pair.other_value)} in {_about(fact)}?"
+            settle.append(self._verdict(fact, *sorted((pair.version_id, pair.other_id))))
+        body = {
+            "kind": "relation",
+            "fact": fact,
+            "ask": ask,
+            "sides": sides,
+            "pending_pair": pair.version_id,
+            "reason": pair.reason,
+            "settle": settle,
+            "settle_command": None,
+        }
+        return _held(body, one.held)
+
     def proposal(self, fact_of: ChainFact, scope: str, said: Proposal) -> Body:
         """A version that waits for its activation."""
         fact = self._fact(fact_of, scope)
@@ -93,6 +116,22 @@ class Asked:
     def _fact(self, fact: ChainFact, scope: str) -> Body:
         return {"fact_id": fact.fact_id, "subject": self._subject, "scope": scope, "key": fact.fact_key}
 
+    def _verdict(self, fact: Body, left: str, right: str) -> Body:
+        means = f"relation is {', '.join(VERDICTS)}; newer_version_id belongs to supersedes, and decided_at is when that was decided"
+        command = {
+            "type": "declare_relation",
+            "subject": self._subject,
+            "scope": fact["scope"],
+            "key": fact["key"],
+            "left_version_id": left,
+            "right_version_id": right,
+            "relation": None,
+            "newer_version_id": None,
+            "decided_by": "person",
+            "decided_at": None,
+        }
+        return {"means": means, "call": SETTLE, "command": command}
+
     def _decision(self, fact: Body, left: str, right: str) -> Body:
         means = "keep one of the two, or null for neither; decided_at is when that was decided"
         return {"means": means, "call": SETTLE, "command": settle_body(self._subject, fact, left, right)}
@@ -104,7 +143,9 @@ def conflicts_and_reviews(asked: Asked, answering: Sequence[Answering]) -> tuple
     reviews = [(one, pair) for one in answering for pair in _reviews(one)]
     bodies = [asked.conflict(one) for one in torn[:QUESTIONS_MAX]]
     bodies += [asked.review(one, pair) for one, pair in reviews[:QUESTIONS_MAX]]
-    return bodies, {"conflict": len(torn), "review": len(reviews)}
+    undecided = [(one, pair) for one in answering for pair in _undecided(one)]
+    bodies += [asked.relation(one, pair) for one, pair in undecided[:QUESTIONS_MAX]]
+    return bodies, {"conflict": len(torn), "review": len(reviews), "relation": len(undecided)}
 
 
 def _reviews(one: Answering) -> Iterator[Contradiction]:
@@ -112,6 +153,12 @@ def _reviews(one: Answering) -> Iterator[Contradiction]:
     if one.fact.found.kind != CONFLICT:
         holding = {claim.version_id for claim in one.claims}
         yield from (pair for pair in one.contradictions if pair.pending in holding)
+
+
+def _undecided(one: Answering) -> Iterator[Undecided]:
+    """Pairs of memories that hold."""
+    holding = {claim.version_id for claim in one.claims}
+    yield from (pair for pair in one.undecided if pair.version_id in holding)
 
 
 def _side(version_id: str, value: bytes, source_id: str) -> Body:

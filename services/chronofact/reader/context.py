@@ -9,7 +9,8 @@ from uuid import UUID
 
 from fastapi import Request
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction
+from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Undecided
+from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.contracts.reading import Claim, WantedClaim
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope
 from chronofact.domain.interval import format_bound, format_instant
@@ -180,6 +181,7 @@ class _Look:
         chosen = _by_key(facts[:FACTS_MAX])
         answered = [one for one in chosen if one.fact.found.kind]
         contradictions = await self._contradictions(answered)
+        undecided = await self._undecided(answered)
         claims, beyond = await self._claims(answered, contradictions)
         cuts = await self._cuts(answered)
         held = await self._held(chosen)
@@ -193,6 +195,7 @@ class _Look:
                 claims[at],
                 contradictions.get(at, ()),
                 held.get(answered[at].fact.fact_key, 0),
+                undecided.get(at, ()),
             )
             for at in seen
         ]
@@ -210,6 +213,17 @@ class _Look:
         asked = [self._as_known(at, one.fact) for at, one in enumerate(answered)]
         by_number: dict[int, list[Contradiction]] = {}
         for pair in await self._snapshot.contradictions(asked) if asked else ():
+            by_number.setdefault(pair.at, []).append(pair)
+        return by_number
+
+    async def _undecided(self, answered: Sequence[Chosen]) -> Mapping[int, list[Undecided]]:
+        asked = [
+            self._as_known(at, one.fact)
+            for at, one in enumerate(answered)
+            if one.fact.fact_key.startswith(MEMORY_PREFIX)
+        ]
+        by_number: dict[int, list[Undecided]] = {}
+        for pair in await self._snapshot.undecided_of(asked) if asked else ():
             by_number.setdefault(pair.at, []).append(pair)
         return by_number
 

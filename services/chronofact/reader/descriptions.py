@@ -22,6 +22,30 @@ _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "relation": ({"type": "string", "enum": ["OPEN", "RESOLVED"]}, "Which edges; default both."),
     "cursor": ({"type": "string"}, "Where a page before this one ended."),
     "limit": ({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 100}, "Length of the page."),
+    "category": ({"type": "string"}, "Only memories of this category."),
+    "query": (
+        {"type": "string", "maxLength": 2_000},
+        "What to search for, by words and by nearness; without it all are listed.",
+    ),
+    "include": (
+        {
+            "type": "array",
+            "items": {"type": "string", "enum": ["superseded", "merged", "pending_review", "pending_pairs"]},
+        },
+        "What is otherwise left out: memories that gave way, that were merged, that are under review, or of which a pair is undecided; may repeat.",
+    ),
+    "/v1/memories scope": (
+        {"type": "array", "items": {"type": "string"}},
+        "kind:key; may repeat: memories of any of these; default all that the credential covers.",
+    ),
+    "/v1/relations relation": (
+        {"type": "string", "enum": ["supersedes", "contradicts", "near_duplicate", "unrelated"]},
+        "Which relations; default all.",
+    ),
+    "/v1/relations wait_ms": (
+        {"type": "integer", "minimum": 0, "maximum": 30_000, "default": 1_000},
+        "How long to wait for that, and until the memory's pairs have been checked.",
+    ),
     "budget": (
         {"type": "integer", "minimum": 1, "maximum": 200_000, "default": 8_000},
         "How many characters (Unicode code points) the text may have; tokens are not counted.",
@@ -93,7 +117,7 @@ class Call:
         return described
 
     def _parameter(self, name: str) -> dict[str, Any]:
-        schema, description = _PARAMETERS[name]
+        schema, description = _PARAMETERS.get(f"{self.path} {name}") or _PARAMETERS[name]
         is_in_path = f"{{{name}}}" in self.path
         return {
             "name": name,
@@ -183,5 +207,21 @@ CALLS: Final = (
         "What may go into a prompt: settled values only; what is open comes apart, as questions",
         ("subject",),
         ("scope", "budget", "prefix", "valid_at", "as_of", "cursor"),
+    ),
+    Call(
+        "GET",
+        "/v1/memories",
+        "memories",
+        "Text memories that held at an instant, as known at another: listed, or searched by words and nearness",
+        ("subject",),
+        ("scope", "category", "query", "include", "valid_at", "as_of", *_PAGED),
+    ),
+    Call(
+        "GET",
+        "/v1/relations",
+        "relations",
+        "What was decided of pairs of text memories, and what is pending; waits until a memory has been checked",
+        (),
+        ("version_id", "subject", "relation", *_PAGED),
     ),
 )

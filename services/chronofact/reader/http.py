@@ -17,7 +17,10 @@ from chronofact.reader.context import Contexts
 from chronofact.reader.descriptions import CALLS, Call
 from chronofact.reader.explain import Explanations
 from chronofact.reader.lists import Lists
+from chronofact.reader.memories import Memories
+from chronofact.reader.nearness import Nearness
 from chronofact.reader.questions import Asking, Question
+from chronofact.reader.relations import Relations
 from chronofact.reader.requests import batch_of, body_of, check_address, parameters, question_in, question_of
 from chronofact.reader.service import Reader
 from chronofact.reader.shapes import SHAPES
@@ -57,12 +60,15 @@ class Routes:
         metrics: Metrics,
         body_bytes_max: int,
         clock: Callable[[], int],
+        nearness: Nearness,
     ) -> None:
         self._reader = reader
         self.lists = Lists(reader)
         self.conflicts = Conflicts(reader)
         self.contexts = Contexts(reader)
         self.explanations = Explanations(reader)
+        self.memories = Memories(reader, nearness)
+        self.relations = Relations(reader)
         self._credentials = credentials
         self._kinds = kinds
         self._health = health
@@ -127,6 +133,8 @@ def add_routes(app: FastAPI, routes: Routes) -> None:
         "conflicts": routes.conflicts.listed,
         "context": routes.contexts.made,
         "explain": routes.explanations.made,
+        "memories": routes.memories.found,
+        "relations": routes.relations.listed,
     }
     for call in CALLS:
         _add(app, routes, call, handlers[call.handler])

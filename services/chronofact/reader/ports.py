@@ -7,7 +7,18 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 from uuid import UUID
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal
+from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal, Undecided
+from chronofact.contracts.memories import (
+    Asked,
+    MemoriesWanted,
+    MemoryFact,
+    MemoryLine,
+    Ranked,
+    RelationLine,
+    RelationsWanted,
+    UndecidedLine,
+    WantedMemory,
+)
 from chronofact.contracts.reading import (
     Ask,
     Claim,
@@ -93,6 +104,10 @@ class Snapshot(Protocol):
         """Pairs of those facts that contradict each other, unsettled."""
         ...
 
+    async def undecided_of(self, asked: Sequence[AsKnown]) -> list[Undecided]:
+        """Pairs of memories of those facts that wait for a verdict."""
+        ...
+
     async def claims_of(self, fact_no: int, version_nos: Sequence[int]) -> Mapping[int, tuple[str, bytes]]:
         """Id and value of some of a fact's versions, by number."""
         ...
@@ -111,6 +126,36 @@ class Snapshot(Protocol):
 
     async def edges(self, wanted: EdgesWanted) -> list[Edge]:
         """A page of conflict edges, oldest first."""
+        ...
+
+    async def memory_facts(self, wanted: MemoriesWanted) -> list[MemoryFact]:
+        """The subject's facts of memories, by scope and key, each with what holds of it and what does not."""
+        ...
+
+    async def memories_ranked(
+        self, memories: Sequence[tuple[int, int]], asked: Asked, *, passed: int, limit: int
+    ) -> list[Ranked]:
+        """Those of the memories (fact and version number) that the query finds, best first, behind so many."""
+        ...
+
+    async def memories(self, wanted: Sequence[WantedMemory]) -> list[MemoryLine]:
+        """In the order asked for."""
+        ...
+
+    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[tuple[int, str, str, bool]]:
+        """Number and scope of the tenant's fact where something was said of that memory, and whether it was checked."""
+        ...
+
+    async def relations(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[RelationLine]:
+        """A page by fact and pair; ``fact_nos`` are where the one memory is, where one is asked for."""
+        ...
+
+    async def undecided(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[UndecidedLine]:
+        """Pairs that wait for a verdict, the longest so first."""
+        ...
+
+    async def has_unchecked(self, wanted: RelationsWanted) -> bool:
+        """Whether some memory of the subject has not been checked yet."""
         ...
 
 

@@ -31,15 +31,18 @@ def line(
     sources: Sequence[str],
     *,
     sources_count: int,
+    is_start_known: bool = True,
 ) -> str:
     """One settled value: what, where, since when, and by whose word."""
     told = ", ".join(quoted(source) for source in sources[:SOURCES_TOLD])
     more = sources_count - min(len(sources), SOURCES_TOLD)
     beside = f" and {more} more" if more > 0 else ""
-    return f"- {key} in {scope_told(scope)}: {inert(value.decode())} ({_span(*during)}; source {told}{beside})"
+    return f"- {key} in {scope_told(scope)}: {inert(value.decode())} ({_span(*during, is_start_known=is_start_known)}; source {told}{beside})"
 
 
-def _span(start: str | None, end: str | None) -> str:
+def _span(start: str | None, end: str | None, *, is_start_known: bool) -> str:
+    if not is_start_known:
+        return "start unknown" if end is None else f"start unknown, until {end}"
     if start is None:
         return "always" if end is None else f"until {end}"
     return f"since {start}" if end is None else f"from {start} until {end}"

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from chronofact.contracts.context import ChainFact, Contradiction
+from chronofact.contracts.context import ChainFact, Contradiction, Undecided
+from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.contracts.reading import Claim
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.reader.answers import Body
@@ -31,6 +32,7 @@ class Answering(NamedTuple):
     claims: Sequence[Claim]
     contradictions: Sequence[Contradiction]
     held: int
+    undecided: Sequence[Undecided] = ()
 
     @property
     def during(self) -> During:
@@ -42,8 +44,8 @@ class Answering(NamedTuple):
         return later(start, self.cut[0]), earlier(end, self.cut[1])
 
     def pending(self) -> set[str]:
-        """The versions under review."""
-        return {pair.pending for pair in self.contradictions}
+        """The versions under review, and the memories of which a pair waits for a verdict."""
+        return {pair.pending for pair in self.contradictions} | {pair.version_id for pair in self.undecided}
 
 
 class Settled(NamedTuple):
@@ -70,6 +72,7 @@ class Settled(NamedTuple):
             self.during,
             sources,
             sources_count=len(sources),
+            is_start_known=self.during[0] is not None or not fact.fact_key.startswith(MEMORY_PREFIX),
         )
 
     def sources(self) -> list[str]:
@@ -96,7 +99,7 @@ class Settled(NamedTuple):
 
 
 def settled_of(answering: Answering) -> Iterator[Settled]:
-    """The settled values of an answer: none of a conflict, and none that only versions under review say."""
+    """The settled values of an answer: none of a conflict, and none that only pending versions say."""
     kind = answering.fact.found.kind
     if kind not in {VALUE, VALUES}:
         return

@@ -113,14 +113,66 @@ _CONTEXT: Final = shape(
         "text": TEXT,
         "budget": shape({"unit": words("characters"), "limit": COUNT, "used": COUNT}),
         "left_out": COUNT,
-        "questions": many(shape({"kind": words("conflict", "review", "proposal"), "ask": TEXT})),
-        "questions_count": shape({"conflict": COUNT, "review": COUNT, "proposal": COUNT}),
+        "questions": many(shape({"kind": words("conflict", "review", "relation", "proposal"), "ask": TEXT})),
+        "questions_count": shape({"conflict": COUNT, "review": COUNT, "relation": COUNT, "proposal": COUNT}),
         "cursor": nullable(TEXT),
         "valid_at": INSTANT,
         "as_of": nullable(INSTANT),
         "freshness": _FRESHNESS,
     }
 )
+_PLACE: Final = nullable(COUNT)
+_MEMORY: Final = shape(
+    {
+        "version_id": ID,
+        "text": TEXT,
+        "category": TEXT,
+        "fact": _FACT,
+        "valid_during": _DURING,
+        "valid_from_known": FLAG,
+        "recorded_at": INSTANT,
+        "source_id": TEXT,
+        "confidence": nullable({"type": "number"}),
+        "standing": words("eligible", "superseded", "merged"),
+        "superseded_by": nullable(ID),
+        "merged_into": nullable(ID),
+        "pending_review": FLAG,
+        "pending_pairs": FLAG,
+        "checked": FLAG,
+    },
+    score={"type": "number"},
+    cosine=nullable({"type": "number"}),
+    places=shape({"words": _PLACE, "nearness": _PLACE}),
+)
+_MEMORIES: Final = shape(
+    {
+        "memories": many(_MEMORY),
+        "searched": nullable(shape({"words": FLAG, "nearness": FLAG}, because=TEXT)),
+        "left_out": shape({}, superseded=COUNT, merged=COUNT, pending_review=COUNT, pending_pairs=COUNT),
+        "cursor": nullable(TEXT),
+        "valid_at": INSTANT,
+        "as_of": nullable(INSTANT),
+        "freshness": _FRESHNESS,
+    }
+)
+_RELATION: Final = shape(
+    {
+        "left": ID,
+        "right": ID,
+        "relation": words("supersedes", "contradicts", "near_duplicate", "unrelated"),
+        "newer": nullable(ID),
+        "decided_by": words("rule", "model", "person"),
+        "reason": nullable(TEXT),
+        "llm_call_made": FLAG,
+        "model": nullable(TEXT),
+        "decided_at": INSTANT,
+        "event_id": ID,
+        "left_text": nullable(TEXT),
+        "right_text": nullable(TEXT),
+        "fact": _FACT,
+    }
+)
+_PENDING: Final = shape({"left": ID, "right": nullable(ID), "reason": TEXT, "since": INSTANT, "fact_id": ID})
 _EXPLANATION: Final = shape(
     {
         "answer": _answer(),
@@ -148,5 +200,7 @@ SHAPES: Final[dict[tuple[str, str], Schema]] = {
     ("GET", "/v1/facts/{fact_id}/timeline"): _page("timeline", _RECTANGLE, fact=_FACT),
     ("GET", "/v1/conflicts"): _page("conflicts", _CONFLICT),
     ("GET", "/v1/context"): _CONTEXT,
+    ("GET", "/v1/memories"): _MEMORIES,
+    ("GET", "/v1/relations"): _page("relations", _RELATION, pending=many(_PENDING), checked=FLAG),
 }
 """By method and path."""

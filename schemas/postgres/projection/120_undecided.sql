@@ -1,0 +1,82 @@
+-- Pairs of the fact's memories that their newest check left undecided and of which nothing was declared since, as known
+-- then; other is null for those that the check counted and did not name.
+create function {schema}.undecided_at(
+    fact_no bigint,
+    system_as_of timestamptz,
+    out version_id uuid,
+    out other_version_id uuid,
+    out reason text,
+    out recorded_at timestamptz -- of the check
+)
+returns setof record
+language sql stable parallel safe
+as $$
+    with newest as (
+        select
+            c.version_id,
+            c.pending,
+            said.recorded_at,
+            case when pg_input_is_valid(c.reason, 'jsonb') then c.reason::jsonb -> 'pending' end as by_reason
+        from {schema}.checked as c
+        inner join {schema}.event as said on c.fact_no = said.fact_no and c.event_seq = said.event_seq
+        where
+            c.fact_no = undecided_at.fact_no
+            and c.pending > 0
+            and said.recorded_at <= coalesce(undecided_at.system_as_of, 'infinity')
+            and not exists (
+                select from {schema}.checked as later
+                inner join {schema}.event as told on later.fact_no = told.fact_no and later.event_seq = told.event_seq
+                where
+                    later.version_id = c.version_id
+                    and later.fact_no = c.fact_no
+                    and later.event_seq > c.event_seq
+                    and told.recorded_at <= coalesce(undecided_at.system_as_of, 'infinity')
+            )
+    ),
+
+    named as (
+        select
+            n.version_id,
+            p.id::uuid as other_id,
+            min(r.reason) as reason,
+            n.recorded_at
+        from newest as n
+        cross join lateral jsonb_each(
+            case when jsonb_typeof(n.by_reason) = 'object' then n.by_reason end
+        ) as r (reason, ids)
+        cross join lateral jsonb_array_elements_text(
+            case when jsonb_typeof(r.ids) = 'array' then r.ids end
+        ) as p (id)
+        where pg_input_is_valid(p.id, 'uuid') and p.id <> n.version_id::text
+        group by n.version_id, p.id::uuid, n.recorded_at
+    )
+
+    select
+        n.version_id,
+        n.other_id,
+        n.reason,
+        n.recorded_at
+    from named as n
+    where not exists (
+        select from {schema}.relation as r
+        inner join {schema}.event as declared on r.fact_no = declared.fact_no and r.event_seq = declared.event_seq
+        where
+            r.fact_no = undecided_at.fact_no
+            and r.left_version_id in (n.version_id, n.other_id)
+            and r.right_version_id in (n.version_id, n.other_id)
+            and r.left_version_id <> r.right_version_id
+            and (r.relation <> 'supersedes' or r.newer_version_id in (r.left_version_id, r.right_version_id))
+            and declared.recorded_at <= coalesce(undecided_at.system_as_of, 'infinity')
+    )
+    union all
+    select
+        n.version_id,
+        null,
+        'not_told',
+        n.recorded_at
+    from newest as n
+    where n.pending > (
+        select count(*) from named as one
+        where one.version_id = n.version_id
+    )
+$$;

@@ -1,0 +1,53 @@
+-- One page of the declarations that count, a pair each (semantics §3): of one memory, or of a subject's.
+with counting as (
+    select distinct on (f.fact_id, r.left_version_id, r.right_version_id)
+        r.*,
+        f.fact_id,
+        f.subject_id,
+        f.subject_label,
+        f.scope_kind,
+        f.scope_key,
+        f.fact_key
+    from {schema}.fact as f
+    inner join {schema}.relation as r on f.fact_no = r.fact_no
+    where
+        f.tenant_id = %(tenant_id)s
+        and r.left_version_id <> r.right_version_id
+        and (r.relation <> 'supersedes' or r.newer_version_id in (r.left_version_id, r.right_version_id))
+        and (f.fact_id, r.left_version_id, r.right_version_id) > (%(after_fact)s, %(after_left)s, %(after_right)s)
+        and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(r.fact_no, r.event_seq, %(next_offsets)s))
+        {filters}
+    order by
+        f.fact_id asc,
+        r.left_version_id asc,
+        r.right_version_id asc,
+        r.decided_by = 'person' desc,
+        r.decided_at desc,
+        r.event_id desc
+)
+
+select
+    c.left_version_id,
+    c.right_version_id,
+    c.relation,
+    case when c.relation = 'supersedes' then c.newer_version_id end as newer_version_id,
+    c.decided_by,
+    c.reason,
+    c.llm_call_made,
+    c.model,
+    c.decided_at,
+    c.event_id,
+    left(l.value_json #>> '{}', %(chars_max)s) as left_text,
+    left(r.value_json #>> '{}', %(chars_max)s) as right_text,
+    c.fact_id,
+    c.subject_id,
+    c.subject_label,
+    c.scope_kind,
+    c.scope_key,
+    c.fact_key
+from counting as c
+left join {schema}.version as l on c.fact_no = l.fact_no and c.left_version_id = l.version_id
+left join {schema}.version as r on c.fact_no = r.fact_no and c.right_version_id = r.version_id
+where %(relation)s::text is null or c.relation = %(relation)s
+order by c.fact_id, c.left_version_id, c.right_version_id
+limit %(limit)s

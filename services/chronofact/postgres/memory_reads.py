@@ -1,0 +1,171 @@
+"""Reads of text memories within a snapshot: standings by the timeline, exact search, and what was declared of pairs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from struct import unpack
+from typing import Any, Final
+from uuid import UUID
+
+from chronofact.contracts.derived import DIMENSIONS
+from chronofact.contracts.memories import (
+    Asked,
+    MemoriesWanted,
+    MemoryFact,
+    MemoryLine,
+    Ranked,
+    RelationLine,
+    RelationsWanted,
+    UndecidedLine,
+    WantedMemory,
+)
+from chronofact.contracts.reading import Scopes
+from chronofact.postgres.spelling import Instant, InstantArray, Int8Array
+
+RANKED_MAX: Final = 1_000
+"""Of each way of searching, how many of the best are joined; a search ends there."""
+NEAR_MIN: Final = 0.2
+"""Cosine below which nothing is near: texts of one subject that have nothing in common begin there."""
+SMOOTHING: Final = 10.0
+WEIGHT_NEAR: Final = 1.5
+WEIGHT_WORDED: Final = 1.0
+"""How places become scores (ADR 37): what words alone find best comes right after the few that are nearest."""
+TEXT_CHARS_MAX: Final = 280
+"""Of the texts that a relation is told with."""
+UNDECIDED_MAX: Final = 1_000
+
+_OF_VERSION: Final = (
+    "and f.fact_no = any(%(fact_nos)s)",
+    "and (r.left_version_id = %(version_id)s or r.right_version_id = %(version_id)s)",
+)
+_UNDECIDED_OF_VERSION: Final = (
+    "and f.fact_no = any(%(fact_nos)s)",
+    "and %(version_id)s in (u.version_id, u.other_version_id)",
+)
+_OF_SUBJECT: Final = ("and f.subject_id = %(subject_id)s",)
+
+
+class MemoryReads:
+    """Of a snapshot that runs statements by name."""
+
+    @abstractmethod
+    async def _all(self, name: str, filters: tuple[str, ...] = (), **parameters: Any) -> list[tuple[Any, ...]]: ...
+
+    async def memory_facts(self, wanted: MemoriesWanted) -> list[MemoryFact]:
+        """The subject's facts of memories, by scope and key, each with what holds of it and what does not."""
+        filters: list[str] = []
+        parameters: dict[str, Any] = {
+            "tenant_id": wanted.tenant_id,
+            "subject_id": wanted.subject_id,
+            "valid_at": Instant(wanted.valid_at),
+            "system_as_of": Instant.of(wanted.system_as_of),
+            "next_offsets": None if wanted.next_offsets is None else Int8Array.of(wanted.next_offsets),
+        }
+        if wanted.named:
+            filters.append(
+                "and (one.scope_kind, one.scope_key) in"
+                " (select * from unnest(%(named_kinds)s::text[], %(named_keys)s::text[]))"
+            )
+            parameters["named_kinds"] = [kind for kind, _ in wanted.named]
+            parameters["named_keys"] = [key for _, key in wanted.named]
+        if wanted.category is not None:
+            filters.append("and one.fact_key = 'memory/' || %(category)s")
+            parameters["category"] = wanted.category
+        limit_scopes("one", wanted.scopes, filters, parameters)
+        return [MemoryFact(*row) for row in await self._all("memory_standings", tuple(filters), **parameters)]
+
+    async def memories_ranked(
+        self, memories: Sequence[tuple[int, int]], asked: Asked, *, passed: int, limit: int
+    ) -> list[Ranked]:
+        """Those of the memories (fact and version number) that the query finds, best first, behind so many."""
+        rows = await self._all(
+            "memory_search",
+            fact_nos=Int8Array.of([fact_no for fact_no, _ in memories]),
+            version_nos=Int8Array.of([version_no for _, version_no in memories]),
+            query=asked.words,
+            embedder=asked.embedder,
+            embedding=_halfvec(asked.embedding),
+            ranked_max=RANKED_MAX,
+            near_min=NEAR_MIN,
+            smoothing=SMOOTHING,
+            weight_near=WEIGHT_NEAR,
+            weight_worded=WEIGHT_WORDED,
+            passed=passed,
+            limit=limit,
+        )
+        return [Ranked(*row) for row in rows]
+
+    async def memories(self, wanted: Sequence[WantedMemory]) -> list[MemoryLine]:
+        """In the order asked for."""
+        rows = await self._all(
+            "memory_lines",
+            fact_nos=Int8Array.of([one.fact_no for one in wanted]),
+            version_nos=Int8Array.of([one.version_no for one in wanted]),
+            system_as_ofs=InstantArray.of([one.system_as_of for one in wanted]),
+        )
+        return [MemoryLine(*row) for row in rows]
+
+    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[tuple[int, str, str, bool]]:
+        """Number and scope of the tenant's fact where something was said of that memory, and whether it was checked."""
+        rows = await self._all("memory_places", tenant_id=tenant_id, version_id=UUID(bytes=version_id))
+        return [(fact_no, kind, key, is_checked) for fact_no, kind, key, is_checked in rows]
+
+    async def relations(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[RelationLine]:
+        """A page by fact and pair; ``fact_nos`` are where the one memory is, where one is asked for."""
+        filters, parameters = _limits(wanted, fact_nos, _OF_VERSION)
+        after = zip(("after_fact", "after_left", "after_right"), wanted.after, strict=True)
+        rows = await self._all(
+            "relations",
+            filters,
+            **parameters,
+            **dict(after),
+            relation=wanted.relation,
+            chars_max=TEXT_CHARS_MAX,
+            limit=wanted.limit,
+            next_offsets=None if wanted.next_offsets is None else Int8Array.of(wanted.next_offsets),
+        )
+        return [RelationLine(*row) for row in rows]
+
+    async def undecided(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[UndecidedLine]:
+        """Pairs that wait for a verdict, the longest so first."""
+        filters, parameters = _limits(wanted, fact_nos, _UNDECIDED_OF_VERSION)
+        rows = await self._all("relations_undecided", filters, **parameters, limit=UNDECIDED_MAX)
+        return [UndecidedLine(*row) for row in rows]
+
+    async def has_unchecked(self, wanted: RelationsWanted) -> bool:
+        """Whether some memory of the subject has not been checked yet."""
+        filters, parameters = _limits(wanted, (), ())
+        return bool(await self._all("relations_unchecked", filters, **parameters))
+
+
+def limit_scopes(table: str, scopes: Scopes | None, filters: list[str], parameters: dict[str, Any]) -> None:
+    """Adds the condition that a list is limited to the scopes of a credential."""
+    if scopes is None:
+        return
+    spelled = f"{table}.scope_kind || ':' || {table}.scope_key"
+    filters.append(
+        f"and ({spelled} = any(%(scopes_exact)s::text[])"
+        f" or exists (select from unnest(%(scopes_prefixes)s::text[]) as p (x) where starts_with({spelled}, p.x)))"
+    )
+    parameters["scopes_exact"], parameters["scopes_prefixes"] = list(scopes.exact), list(scopes.prefixes)
+
+
+def _limits(
+    wanted: RelationsWanted, fact_nos: Sequence[int], of_version: tuple[str, ...]
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Which facts, and what is said of which memory."""
+    filters: list[str] = []
+    parameters: dict[str, Any] = {"tenant_id": wanted.tenant_id}
+    if wanted.version_id is not None:
+        filters += of_version
+        parameters |= {"version_id": UUID(bytes=wanted.version_id), "fact_nos": Int8Array.of(fact_nos)}
+    if wanted.subject_id is not None:
+        filters += _OF_SUBJECT
+        parameters["subject_id"] = wanted.subject_id
+    limit_scopes("f", wanted.scopes, filters, parameters)
+    return tuple(filters), parameters
+
+
+def _halfvec(embedding: bytes | None) -> str | None:
+    return None if embedding is None else str(list(unpack(f"<{DIMENSIONS}e", embedding)))
