@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from chronofact.contracts.codec import decode_event
 from chronofact.contracts.drops import Drop
@@ -110,6 +110,34 @@ def test_everything_is_copied_as_it_was_and_writers_go_on(world: World) -> None:
                 assert partition_of(one.key(), NEW) == partition
             if one.value() == b"misplaced":
                 assert partition_of(one.key(), NEW) != partition
+
+
+def test_a_topic_that_partitions_were_added_to_is_copied_by_the_count_that_it_was_written_by(world: World) -> None:
+    world.says(400)
+    client = AdminClient({"bootstrap.servers": world.kafka, "log_level": 2})
+    client.create_partitions([NewPartitions(world.old.name, OLD + 1)])[world.old.name].result(10)
+    with pytest.raises(Unfit, match="leave CHRONOFACT_FACTS_PARTITIONS as it is"):
+        check(world.old, world.admin.state(world.old))
+    with world.copy() as copying:
+        assert copying.catch_up().copied == 400
+        copying.seal()
+    world.assert_same()
+    assert all(
+        partition_of(one.key(), NEW) == partition for partition, here in world.lies(world.new).items() for one in here
+    )
+
+
+def test_a_topic_that_has_more_partitions_and_uses_them_is_another_than_the_configured_one(world: World) -> None:
+    wide = World(world.kafka, f"{world.old.name}.of-13")
+    wide.old = facts_topic(f"{wide.old.name}.wide", OLD + 1)
+    wide.admin.create([wide.old])
+    wide.writes(KEYS[0], b"said", OLD)
+    wide.producer.flush()
+    with (
+        pytest.raises(Unfit, match="set CHRONOFACT_FACTS_PARTITIONS=13"),
+        TopicCopy(wide.kafka, facts_topic(wide.old.name, OLD), wide.new),
+    ):
+        pass
 
 
 def test_a_seal_closes_the_old_topic_and_opens_the_new_one_and_can_be_taken_back(world: World) -> None:

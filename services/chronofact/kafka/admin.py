@@ -290,12 +290,8 @@ def faults(
             remedy="restore its messages, or rebuild from the new topic (docs/operations/rebuild.md) and restart",
         )
     if state.partitions != topic.partitions:
-        yield Unfit(
-            "partition_count_differs",
-            f"the topic {topic.name} has {state.partitions} partitions and must have {topic.partitions}",
-            remedy=f"set CHRONOFACT_FACTS_PARTITIONS={state.partitions} if it is that topic; to have more,"
-            " `chronofact topics copy` makes a new one (docs/operations/more-partitions.md)",
-        )
+        told = f"the topic {topic.name} has {state.partitions} partitions and must have {topic.partitions}"
+        yield Unfit("partition_count_differs", told, remedy=_of_another_count(topic, state))
     yield from _config_faults(topic, state.config, is_written=is_written)
     truncated = {one: low for one, low in state.low_watermarks.items() if low > 0}
     if truncated and topic.role == "facts":
@@ -304,6 +300,26 @@ def faults(
             f"the topic {topic.name} has lost its first messages in {len(truncated)} partitions",
             remedy="restore them from a backup; without them no projection can be rebuilt",
         )
+
+
+def were_added(topic: Topic, state: TopicState) -> bool:
+    """Whether somebody added partitions, and nothing was written to these: what there is lies by the count of before."""
+    return state.partitions > topic.partitions and not any(
+        state.high_watermarks.get(one, 0) for one in range(topic.partitions, state.partitions)
+    )
+
+
+def _of_another_count(topic: Topic, state: TopicState) -> str:
+    if were_added(topic, state) and any(state.high_watermarks.values()):
+        return (
+            "were partitions added to it? Then nothing is lost: leave CHRONOFACT_FACTS_PARTITIONS as it is, and move to a new"
+            " topic, `chronofact topics copy` (docs/operations/faults.md). If it was made with as many and holds little:"
+            f" CHRONOFACT_FACTS_PARTITIONS={state.partitions}"
+        )
+    return (
+        f"set CHRONOFACT_FACTS_PARTITIONS={state.partitions} if it is that topic; to have more,"
+        " `chronofact topics copy` makes a new one (docs/operations/more-partitions.md)"
+    )
 
 
 def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool) -> Iterator[Unfit]:

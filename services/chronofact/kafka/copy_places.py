@@ -64,6 +64,8 @@ class Moving(NamedTuple):
     old_partitions: int
     new_id: bytes
     new_partitions: int
+    written_by: int
+    """The count of partitions by which the old one was written: fewer than it has where some were added."""
 
     def partition(self, key: bytes | None, lies_in: int) -> int:
         """Where it goes.
@@ -74,7 +76,7 @@ class Moving(NamedTuple):
         if key is not None and len(key) == KEY_BYTES:
             hashed = _hashed(key)
             belongs = hashed % self.new_partitions
-            if hashed % self.old_partitions == lies_in:
+            if hashed % self.written_by == lies_in:
                 return belongs
             if belongs == lies_in:
                 return (lies_in + 1) % self.new_partitions

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from chronofact.contracts.topics import Topic
-from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults
+from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults, were_added
 from chronofact.kafka.copy_ends import Back, Front, committed
 from chronofact.kafka.copy_places import Copied, Moving, Place, came_from
 from chronofact.kafka.refill import Refill
@@ -99,7 +99,8 @@ class TopicCopy:
                 f"the topic {self._target.name} is sealed: it is no copy, or its move is over",
                 remedy="nothing is left to be copied; writers may write to it",
             )
-        self._moving = Moving(old.topic_id, old.partitions, new.topic_id, new.partitions)
+        counts = (old.partitions, new.topic_id, new.partitions, self._source.partitions)
+        self._moving = Moving(old.topic_id, *counts)
         self._front = Front(self._bootstrap, self._source.name, self._target.name, self._moving, self._options)
         try:
             self._open(new)
@@ -163,9 +164,10 @@ class TopicCopy:
             time.sleep(0.05)
 
     def _refuse_unfit(self, old: TopicState) -> None:
-        """One that is closed already is as good: a seal was cut off."""
+        """One that is closed already is as good: a seal was cut off. So is one whose added partitions are empty."""
+        passing = {"topic_closed", *(("partition_count_differs",) if were_added(self._source, old) else ())}
         for fault in faults(self._source, old):
-            if fault.code != "topic_closed":
+            if fault.code not in passing:
                 raise fault
 
     def _make(self, old: TopicState) -> None:
@@ -300,7 +302,7 @@ def reopen(bootstrap: str, source: Topic, target: Topic, *, options: Mapping[str
     """
     admin = Admin(bootstrap, options=options)
     old, new = admin.state(source), admin.state(target)
-    moving = Moving(old.topic_id, old.partitions, new.topic_id, new.partitions)
+    moving = Moving(old.topic_id, old.partitions, new.topic_id, new.partitions, source.partitions)
     copied = committed(bootstrap, source.name, target.name, moving, options).target
     if not copied:
         raise Unfit(
