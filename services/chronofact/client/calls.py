@@ -36,6 +36,7 @@ from chronofact.client.explanations import ExplainCalls
 from chronofact.client.memories import MemoryCalls
 from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
+from chronofact.client.searches import SearchCalls
 from chronofact.contracts.position import Position
 
 BATCH_COMMANDS: Final = 1_000
@@ -45,7 +46,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls, ExplainCalls, MemoryCalls):
+class Calls(QuestionCalls, ExplainCalls, MemoryCalls, SearchCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:
