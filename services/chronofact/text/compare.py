@@ -14,6 +14,9 @@ NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "veh
 """A person may have two of these: another value alone is no change."""
 _GUARDS: Final = frozenset(Reason)
 _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_tier", "bank", "study"})
+_CUES: Final = frozenset(
+    {"now", "nowadays", "currently", "instead", "recently", "presently", "again", "changed", "started", "anymore"}
+)
 _TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
 
@@ -118,12 +121,17 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
         return Reason.IMMUTABLE
     if old.cardinality is Holds.MANY:
         return Reason.MANY_VALUED
-    may_hold_two = new.cardinality is not Holds.ONE and not (new.cues and new.cardinality is Holds.UNKNOWN)
+    may_hold_two = new.cardinality is not Holds.ONE and not (_changes(new) and new.cardinality is Holds.UNKNOWN)
     if new.slot != "switch" and may_hold_two:
         return Reason.MANY_VALUED
-    if new.slot == "occupation" and {old.value.split()[-1], new.value.split()[-1]} & SIDE_ROLES:
+    if new.slot == "occupation" and {*old.value.split()[-1:], *new.value.split()[-1:]} & SIDE_ROLES:
         return Reason.MANY_VALUED
-    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not new.cues else None
+    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not _changes(new) else None
+
+
+def _changes(frame: Frame) -> bool:
+    """Whether the clause says that this was not always so."""
+    return not _CUES.isdisjoint(frame.cues)
 
 
 def _types_fit(old: Frame, new: Frame) -> bool:
@@ -198,6 +206,5 @@ def contains(one: str, other: str) -> bool:
 
 def shared(named: str, held: str) -> bool:
     """Whether a value that is named as the former one is the one held."""
-    return (
-        bool(named and held) and contains(named, held) and named.rsplit(maxsplit=1)[-1] == held.rsplit(maxsplit=1)[-1]
-    )
+    heads = named.split()[-1:], held.split()[-1:]
+    return heads[0] != [] and heads[0] == heads[1] and contains(named, held)

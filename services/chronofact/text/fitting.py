@@ -36,13 +36,16 @@ def ends(old: Frame, new: Frame) -> bool:
         return "all" in new.cues
     ended, held = _stems(new.value), _stems(f"{old.slot.partition(':')[2]} {old.value}".replace(":", " "))
     if "ends:done" in new.cues:
-        return ended == _stems(old.value)
+        return ended == _stems(old.value) and not old.scope
+    verb, _, rest = old.slot.removeprefix("do:").partition(":")
+    if old.slot.startswith("do:") and rest and ended <= _stems(verb):
+        return False  # "quit drinking" says nothing of tea
     if not held:
         return False
     if f"at:{new.value}" in old.cues:
         return True
     heads = {words[-1] for words in (old.value.split(), old.slot.partition(":")[2].split()) if words}
-    return ended <= held or (held <= ended and new.value.split()[-1] in heads)
+    return ended <= held or (held <= ended and not heads.isdisjoint(new.value.split()[-1:]))
 
 
 def stem(word: str) -> str:

@@ -8,7 +8,8 @@ from chronofact.text.frames import Frame, Holds, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of
 from chronofact.text.phrases import value_of
 from chronofact.text.read_be import status
-from chronofact.text.read_own import kind_of, no_longer_pregnant
+from chronofact.text.read_own import no_longer_pregnant
+from chronofact.text.read_taste import kind_of
 from chronofact.text.timing import time_at
 from chronofact.text.words import STATUS
 

@@ -1,0 +1,98 @@
+"""The labelled pairs of memories, read as a service would: frames, candidate keys, then the rule."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from chronofact.domain.events import Verdict
+from chronofact.text.extract import Extractor
+from chronofact.text.pairs import Judgement, Memory, Outcome, index_keys, judge, lookup_keys
+
+DATA = Path(__file__).parent / "data"
+CANDIDATE, NEW = b"candidate", b"new"
+
+
+@cache
+def extractor() -> Extractor:
+    """One for all tests: loading it takes half a second."""
+    return Extractor()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One labelled pair; ``said`` is its line."""
+
+    said: dict[str, Any]
+    candidate: Memory
+    new: Memory
+
+    @property
+    def should_fire(self) -> bool:
+        """Whether the rule ought to decide it."""
+        return bool(self.said["fast_path"] == "supersede")
+
+    @property
+    def name(self) -> str:
+        """For a failing test."""
+        return f"{self.said['id']}: {self.candidate.text} / {self.new.text}"
+
+    def is_found(self) -> bool:
+        """Whether the keys alone bring the two together."""
+        return bool(set(lookup_keys(self.new.frames)) & set(index_keys(self.candidate.frames)))
+
+    def judged(self, cosine: float | None = None) -> Judgement:
+        """As the adjudicator would, the candidate having come first."""
+        return judge(self.new, self.candidate, cosine)
+
+    def is_right(self, judgement: Judgement) -> bool:
+        """Whether a decision of the rule is what a person said."""
+        newer = NEW if self.said["supersede_direction"] == "new_over_old" else CANDIDATE
+        return (
+            judgement.verdict is Verdict.SUPERSEDES
+            and self.said["relation"] == "supersedes"
+            and judgement.newer == newer
+        )
+
+
+def memory(version_id: bytes, text: str, valid_from: str | None, valid_to: str | None = None) -> Memory:
+    """A memory with the frames of its text."""
+    start = None if valid_from is None else _microseconds(valid_from)
+    end = None if valid_to is None else _microseconds(valid_to)
+    return Memory(version_id, text, start, valid_from is not None, end, extractor().frames(text))
+
+
+def _microseconds(instant: str) -> int:
+    return int(datetime.fromisoformat(instant).timestamp() * 1_000_000)
+
+
+@cache
+def pairs(file: str = "subject_pairs.jsonl", tag: str = "") -> tuple[Pair, ...]:
+    """All of a file, or those with a tag."""
+    found = []
+    for line in (DATA / file).read_text().splitlines():
+        said = json.loads(line)
+        if tag and tag not in said["tags"]:
+            continue
+        sides = (said["candidate"], said["new"])
+        first, second = (
+            memory(name, side["text"], side["valid_from"], side["valid_until"])
+            for name, side in zip((CANDIDATE, NEW), sides, strict=True)
+        )
+        found.append(Pair(said, first, second))
+    return tuple(found)
+
+
+def fired(some: tuple[Pair, ...]) -> tuple[list[Pair], list[Pair]]:
+    """The pairs that the rule decides through their keys: right ones, wrong ones."""
+    right: list[Pair] = []
+    wrong: list[Pair] = []
+    for pair in some:
+        judgement = pair.judged()
+        if judgement.outcome is Outcome.DECIDED and pair.is_found():
+            (right if pair.is_right(judgement) else wrong).append(pair)
+    return right, wrong
