@@ -38,7 +38,8 @@ class Telling:
         pairs.update(("model", str(asked_for[one.other])) for one in asked.verdicts)
         pairs.update(("pending", str(one.reason)) for one in asked.undecided)
         pairs.update(("nothing", reason) for reason in weighed.left_alone)
-        pairs["known", "declared"] = weighed.known
+        if weighed.known:
+            pairs["known", "declared"] = weighed.known
         for (outcome, reason), number in pairs.items():
             self._metrics.counter(f"{_PREFIX}pairs_total").labels(outcome, reason).inc(number)
         self._decided.update(rule=len(weighed.by_rule), model=len(asked.verdicts))

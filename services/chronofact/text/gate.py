@@ -119,21 +119,21 @@ class Gate:
             prompt = prompt_of(new, others, token=self._token, dice=self._dice)
             reserved = await self._ledger.reserve(_tokens_at_most(prompt))
             if isinstance(reserved, Spent):
-                why = reserved
+                why = reserved.value
                 break
             calls += 1
             try:
                 decided, model = await self._call(new, len(others), prompt, reserved)
             except BadAnswer as bad:
-                why = bad.fault
+                why = bad.fault.value
                 continue
             except CallFailed as failed:
-                why = failed.failure
+                why = failed.failure.value
                 if not await self._may_try_again(failed, calls):
                     break
                 continue
             self._failures = 0
-            doubted = tuple(Undecided(other, Fault.AGAINST_TIME) for other in decided.doubted)
+            doubted = tuple(Undecided(other, Fault.AGAINST_TIME.value) for other in decided.doubted)
             return Asked(decided.verdicts, doubted, calls, model)
         return Asked((), tuple(Undecided(one.version_id, why) for one in others), calls)
 
@@ -141,7 +141,7 @@ class Gate:
         """One call, counted and kept however it ends."""
         begun = self._monotonic()
         raw: bytes | None = None
-        outcome = str(Failure.UNREACHABLE)
+        outcome = Failure.UNREACHABLE.value
         model = self._endpoint.model.name
         try:
             raw = await self._endpoint.ask(prompt)
@@ -150,10 +150,10 @@ class Gate:
             decided = decided_by(envelope, prompt)
             outcome = ANSWERED
         except CallFailed as failed:
-            outcome = failed.failure
+            outcome = failed.failure.value
             raise
         except BadAnswer as bad:
-            outcome = bad.fault
+            outcome = bad.fault.value
             raise
         finally:
             # not to be lost by a cancellation: the call was made, and the budget is to know
@@ -188,7 +188,7 @@ class Gate:
         if not failed.is_passing:
             pause_s = self._jittered(PAUSE_S_MAX)
         self._silent_until = max(self._silent_until, self._monotonic() + pause_s)
-        self._silent_why = failed.failure
+        self._silent_why = failed.failure.value
         return False
 
     def _jittered(self, pause_s: float) -> float:

@@ -1,0 +1,220 @@
+"""The adjudicator's process over a real log, projection, writer and model: what it decides, and what no crash takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from uuid import uuid4
+
+import orjson
+import psycopg
+import pytest
+
+from chronofact.contracts.pending import pending_in
+from tests.integration import model_server as faults
+from tests.integration.adjudicating import (
+    GO,
+    JUNE,
+    MARCH,
+    PYTHON,
+    Held,
+    Judged,
+    Relation,
+    eventually,
+    judged_on,
+    remembered,
+)
+from tests.integration.fixtures_stack import database_like
+from tests.integration.model_server import Side, model_server
+from tests.integration.saying import Said
+
+
+@pytest.fixture(scope="module")
+def stack(kafka: str, postgres: str, database_template: str) -> Iterator[Judged]:
+    with (
+        database_like(postgres, database_template) as database,
+        judged_on(kafka, f"test.facts.{uuid4().hex}", database) as judged,
+    ):
+        yield judged
+
+
+@pytest.fixture
+def judged(stack: Judged) -> Judged:
+    stack.begin()
+    return stack
+
+
+def python_and_go(subject: str, *, is_known: bool = True) -> tuple[Said, Said]:
+    since = (MARCH, JUNE) if is_known else (None, None)
+    return (
+        remembered(subject, f"{subject} prefers Python", PYTHON, since=since[0]),
+        remembered(subject, f"{subject} is switching to Go", GO, since=since[1]),
+    )
+
+
+def go_is_newer(left: Side, right: Side) -> tuple[str, Side | None]:
+    go = [side for side in (left, right) if "Go" in side.text]
+    return ("supersedes", go[0]) if len(go) == 1 else ("near_duplicate", None)
+
+
+def test_march_and_june_are_decided_by_rule_in_either_order_and_no_model_is_called(judged: Judged) -> None:
+    with model_server() as server, judged.adjudicator(model_url=server.url, model_name="m") as adjudicator:
+        for number, order in enumerate(permutations((0, 1))):
+            both = python_and_go(f"order {number}")
+            python, go = both
+            for place in order:
+                judged.say(both[place])
+                judged.await_checks(both[place])
+            first, second = (judged.checks(both[place]) for place in order)
+            assert [tuple(one) for one in first] == [(0, 0, 0, "no_pairs", False)]
+            assert [tuple(one) for one in second] == [(1, 1, 0, "rule", False)]
+            assert judged.relations(python, go) == [
+                Relation("supersedes", go.version_id, "rule", "value_changed", None)
+            ]
+            assert (judged.lifecycle(python), judged.lifecycle(go)) == ("SUPERSEDED", "ACTIVE")
+        assert server.requests == []
+        assert adjudicator.metric('chronofact_adjudicator_pairs_total{outcome="rule",reason="value_changed"}') == 2
+        assert adjudicator.metric('chronofact_adjudicator_runs_total{llm_call_made="false"}') == 4
+        assert adjudicator.metric("chronofact_adjudicator_decided_without_model_share") == 1
+        # told of again, as after a rebalance: the log says already what became of it
+        judged.tell(python, go)
+        eventually(lambda: adjudicator.metric('chronofact_adjudicator_memories_total{outcome="already_checked"}') == 2)
+        assert adjudicator.stop() == 0
+    assert len(judged.checks(go)) == 1
+
+
+def test_pairs_wait_for_a_model_that_is_away_seen_and_counted_and_are_decided_when_it_is_back(judged: Judged) -> None:
+    python, go = python_and_go("away", is_known=False)
+    with model_server(go_is_newer) as server:
+        server.always = faults.status(503)
+        with judged.adjudicator(
+            model_url=server.url, model_name="m", model_attempts_max=1, pending_retry_s=0.5, model_price_read=2
+        ) as adjudicator:
+            judged.say(python, go)
+            (waiting,) = judged.await_checks(go)
+            assert (waiting.pairs, waiting.decided, waiting.pending, waiting.llm_call_made) == (1, 0, 1, True)
+            assert [tuple(one) for one in pending_in(waiting.reason)] == [(python.version_id, "model_failed")]
+            eventually(lambda: adjudicator.pending()["pairs"] == {"model_failed": 1})
+            assert adjudicator.pending()["listed"][0]["reasons"] == ["model_failed"]
+            assert "model_failed" in adjudicator.get("/").text
+            assert "Python" not in adjudicator.get("/").text + adjudicator.get("/v1/pending").text
+            assert adjudicator.metric('chronofact_adjudicator_pending_pairs{reason="model_failed"}') == 1
+            # it goes on waiting without a word more in the log
+            eventually(lambda: adjudicator.metric('chronofact_adjudicator_memories_total{outcome="still_pending"}') > 0)
+            assert len(judged.checks(go)) == 1
+            server.always = None
+            _, done = judged.await_checks(go, 2)
+            assert tuple(done) == (1, 1, 0, "model", True)
+            assert judged.relations(python, go) == [
+                Relation(
+                    "supersedes",
+                    go.version_id,
+                    "model",
+                    "valid_from_unknown:attribute_changed",
+                    "small-model-2026-11-01 fp_7",
+                )
+            ]
+            eventually(lambda: adjudicator.pending()["pairs"] == {})
+            assert adjudicator.metric('chronofact_adjudicator_pending_pairs{reason="model_failed"}') == 0
+            assert adjudicator.metric('chronofact_adjudicator_model_tokens_total{direction="read"}') == 700
+            assert adjudicator.metric("chronofact_adjudicator_model_cost_total") == pytest.approx(0.0014)
+            assert adjudicator.metric("chronofact_adjudicator_decided_without_model_share") == 0
+    *refused, answered = [line for line in judged.answers() if line[0].bytes == go.version_id]
+    assert {line[1] for line in refused} == {"model_failed"}
+    assert answered[1:4] == ("answered", "small-model-2026-11-01 fp_7", 700)
+    assert orjson.loads(answered[4])["choices"][0]["message"]["content"]
+
+
+def test_a_kill_between_verdict_and_check_judges_nothing_twice(judged: Judged) -> None:
+    python, go = python_and_go("killed", is_known=False)
+    with model_server(go_is_newer) as server:
+        writer = str(judged.writer.http.base_url).rstrip("/")
+        with (
+            Held(writer) as held,
+            judged.adjudicator(model_url=server.url, model_name="m", adjudicator_writer=held.url) as adjudicator,
+        ):
+            judged.say(python, is_told=False)
+            judged.say(go)
+            assert held.held.wait(30)
+            assert len(server.requests) == 1
+            adjudicator.kill()
+        assert judged.checks(go) == []
+        with judged.adjudicator(model_url=server.url, model_name="m"):
+            (check,) = judged.await_checks(go)
+        assert tuple(check) == (1, 1, 0, "model", True)
+        assert len(server.requests) == 1
+        assert len(judged.relations(python, go)) == 1
+
+
+def test_a_rebalance_and_a_kill_lose_nothing_and_judge_nothing_twice(judged: Judged) -> None:
+    said = [python_and_go(f"rebalance {number}", is_known=number % 4 != 0) for number in range(48)]
+    judged.say(*(python for python, _ in said), is_told=False)
+    with model_server(go_is_newer) as server:
+        server.always = faults.slow(0.05)
+        model = {"model_url": server.url, "model_name": "m"}
+        with judged.adjudicator("one", **model) as one, judged.adjudicator("two", **model) as two:
+            judged.say(*(go for _, go in said[:16]))
+            one.await_readyz()
+            two.await_readyz()
+            judged.say(*(go for _, go in said[16:32]))
+            one.kill()
+            judged.say(*(go for _, go in said[32:]))
+            for _, go in said:
+                judged.await_checks(go)
+            assert two.stop() == 0
+    for python, go in said:
+        assert len(judged.checks(go)) == 1
+        assert len(judged.relations(python, go)) == 1
+    # who was killed may have asked without having said it; nobody else asks twice
+    asked = len(server.requests)
+    assert 12 <= asked <= 12 + 4
+
+
+def test_what_was_never_told_is_swept_what_waits_too_long_is_a_persons_and_a_person_ends_it(judged: Judged) -> None:
+    python, go = python_and_go("swept", is_known=False)
+    with judged.adjudicator(sweep_s=0.5, pending_retry_s=0.5, pending_review_s=2) as adjudicator:
+        judged.say(python, go, is_told=False)
+        first, review = judged.await_checks(go, 2)
+        assert [one.reason for one in pending_in(first.reason)] == ["model_not_configured"]
+        assert [one.reason for one in pending_in(review.reason)] == ["review"]
+        assert orjson.loads(review.reason)["why"] == "review"
+        eventually(lambda: adjudicator.pending()["pairs"].get("review", 0) >= 1)
+        assert adjudicator.metric("chronofact_adjudicator_swept_total") >= 2
+        declared = judged.writer.send(
+            {
+                "type": "declare_relation",
+                "subject": "swept",
+                "key": "memory/preference",
+                **_pair(python, go),
+                "relation": "unrelated",
+                "decided_at": JUNE,
+                "decided_by": "person",
+                "reason": "asked them",
+            }
+        )
+        assert declared.status_code == 201, declared.text
+        *_, done = judged.await_checks(go, 3)
+        assert tuple(done) == (1, 1, 0, "rule", False)
+    assert [one.decided_by for one in judged.relations(python, go)] == ["person"]
+
+
+def test_a_days_calls_are_counted_beyond_a_restart(judged: Judged) -> None:
+    with model_server(go_is_newer) as server, psycopg.connect(judged.database, autocommit=True) as connection:
+        connection.execute("delete from chronofact.model_day")
+        for number, reasons in enumerate(([], ["budget_calls"])):
+            python, go = python_and_go(f"budget {number}", is_known=False)
+            with judged.adjudicator(model_url=server.url, model_name="m", model_calls_per_day=1):
+                judged.say(python, go)
+                (check,) = judged.await_checks(go)
+            assert [one.reason for one in pending_in(check.reason)] == reasons
+        assert len(server.requests) == 1
+        assert connection.execute("select calls, tokens from chronofact.model_day").fetchall() == [(1, 790)]
+
+
+def _pair(one: Said, other: Said) -> dict[str, str]:
+    from uuid import UUID
+
+    return {
+        f"{side}_version_id": str(UUID(bytes=said.version_id or b""))
+        for side, said in zip(("left", "right"), (one, other), strict=True)
+    }
