@@ -16,7 +16,7 @@ from chronofact.contracts.codec import FactEvent, decode_event
 from chronofact.contracts.derived import Derived, decode
 from chronofact.contracts.error_codes import CODES
 from chronofact.contracts.position import Position
-from chronofact.contracts.topics import facts_topic, texts_topic
+from chronofact.contracts.topics import facts_topic
 from chronofact.kafka.admin import Admin, create_topics
 from chronofact.kafka.consumer import LogConsumer, RawMessage
 from chronofact.text.embed import cosine
@@ -30,8 +30,7 @@ SMALL_BYTES, LARGE_BYTES = 200 * 2**20, 550 * 2**20
 @pytest.fixture(scope="module")
 def topics(kafka: str) -> tuple[str, str]:
     facts, texts = "memories.facts", "memories.texts"
-    create_topics(kafka, facts)
-    Admin(kafka).create([texts_topic(texts)])
+    create_topics(kafka, facts, texts_topic=texts)
     return facts, texts
 
 

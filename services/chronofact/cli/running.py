@@ -103,6 +103,7 @@ def _prepare(addresses: Addresses, settings: Settings) -> None:
         addresses.kafka or "",
         settings.facts_topic,
         partitions=settings.facts_partitions,
+        texts_topic=settings.texts_topic,
         options=settings.kafka_options,
     )
     migrate(addresses.postgres or "", projection=settings.projection, partitions=settings.facts_partitions)

@@ -66,9 +66,15 @@ def topics(data: Path | None) -> None:
     from chronofact.cli.options import facts_topic, kafka_address, outside_told, read_settings
     from chronofact.kafka.admin import create_topics
 
-    facts, options = facts_topic(data), read_settings().kafka_options
+    facts, settings = facts_topic(data), read_settings()
     with outside_told():
-        created = create_topics(kafka_address(data), facts.name, partitions=facts.partitions, options=options)
+        created = create_topics(
+            kafka_address(data),
+            facts.name,
+            partitions=facts.partitions,
+            texts_topic=settings.texts_topic,
+            options=settings.kafka_options,
+        )
     for name in created:
         print(f"created {name}")
     print("all topics are as they must be")

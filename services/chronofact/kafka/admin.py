@@ -251,6 +251,7 @@ def create_topics(
     facts_topic: str | None = None,
     *,
     partitions: int | None = None,
+    texts_topic: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Creates what is missing of the catalogue, then checks all of it; returns the names that are new.
@@ -261,6 +262,8 @@ def create_topics(
     """
     admin = Admin(bootstrap, options=options)
     wanted = {**catalogue(), "facts": facts_named(facts_topic, partitions)}
+    if texts_topic is not None:
+        wanted["texts"] = wanted["texts"].named(texts_topic)
     created = admin.create(wanted.values())
     for topic in wanted.values():
         check(topic, admin.settled(topic))

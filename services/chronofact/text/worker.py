@@ -15,7 +15,7 @@ from chronofact.text.frames import Frame
 from chronofact.text.pairs import index_keys
 
 BATCH_TEXTS_MAX: Final = 8
-BATCH_CHARS_MAX: Final = 2_000
+BATCH_CHARS_MAX: Final = 1_000
 """A batch is what a text that comes next waits for: about 40 ms at most."""
 
 
