@@ -41,7 +41,8 @@ from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient
 from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
-from tests.contract.writing import WriterInProcess, assertion
+from tests.contract.remembering import RememberingWriter
+from tests.contract.writing import assertion
 from tests.integration.changing import serving
 from tests.integration.reading import until, world_on
 from tests.integration.saying import Fact
@@ -95,7 +96,7 @@ def reader_on(database: str) -> Making:
 @asynccontextmanager
 async def writer() -> AsyncIterator[FastAPI]:
     """A writer over a log in memory."""
-    yield WriterInProcess().app
+    yield RememberingWriter().app
 
 
 def reconciler_on(database: str) -> Making:
