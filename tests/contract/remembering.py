@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chronofact.contracts.derived import EMBEDDING_BYTES
@@ -38,15 +38,16 @@ class TwinModels:
 
 
 class RememberingWriter(WriterInProcess):
-    """``told`` is the topic of texts, in memory; each text that was read is in ``models.read``."""
+    """``told`` is the topic of texts, in memory; each text that the twins read is in ``models.read``."""
 
-    def __init__(self, *, texts_max: int = 20_000, **settings: Any) -> None:
+    def __init__(self, make: Callable[[], Models] | None = None, *, texts_max: int = 20_000, **settings: Any) -> None:
         self.told, self.models = MemoryAppendLog(), TwinModels()
+        self._make = make or (lambda: Models(self.models, self.models))
         self._texts_max = texts_max
         super().__init__(texts=self._side, **settings)
 
     def _side(self, metrics: Metrics) -> TextSide:
-        texts = Texts(lambda: Models(self.models, self.models), metrics, texts_max=self._texts_max)
+        texts = Texts(self._make, metrics, texts_max=self._texts_max)
         return TextSide(texts, Notices(self.told, metrics, partitions=12), lambda: None)
 
 
