@@ -60,6 +60,11 @@ class Clause:
         """The verb with its particle."""
         return f"{self.lemma} {self.particle}" if self.particle else self.lemma
 
+    @property
+    def verbs(self) -> tuple[Token, ...]:
+        """The verb, and the one above it."""
+        return (self.verb,) if self.matrix is None or self.matrix.i == self.verb.i else (self.verb, self.matrix)
+
     def after(self, *prepositions: str) -> Token | None:
         """What follows the first of these prepositions, taken out of the scope."""
         for said, token in self.preps:
@@ -110,7 +115,8 @@ def _main_verbs(root: Token) -> list[Token]:
 
 
 def _subject(verb: Token) -> Token | None:
-    return next((child for child in verb.children if child.dep_ in SUBJECTS), None)
+    helpers = [child for child in verb.children if child.dep_ in {"aux", "auxpass"}]
+    return next((child for one in (verb, *helpers) for child in one.children if child.dep_ in SUBJECTS), None)
 
 
 def _clause(verb: Token, subject: Token | None, prepared: Prepared, *, is_main: bool, seen: set[int]) -> Clause:
@@ -145,8 +151,9 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
             "plan",
             "keep",
             "insist",
+            "decide",
         }:
-            inner = _gerund_after_preposition(clause.verb)
+            inner = _gerund_after_preposition(clause)
         if inner is None:
             return
         matrix = clause.lemma
@@ -180,11 +187,13 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
         clause.verb, clause.lemma = inner, lemma_of(inner)
 
 
-def _gerund_after_preposition(verb: Token) -> Token | None:
-    for child in verb.children:
+def _gerund_after_preposition(clause: Clause) -> Token | None:
+    for child in clause.verb.children:
         if child.dep_ == "prep":
             for inner in child.children:
                 if inner.dep_ == "pcomp" and inner.tag_ == "VBG":
+                    if child.lower_ == "against":
+                        clause.polarity = Polarity.NEGATIVE
                     return inner
     return None
 

@@ -37,6 +37,8 @@ def _match(old: Frame, new: Frame) -> Reason | None:
         return _switched(old, new)
     if new.slot == "end":
         return _ended(old, new)
+    if new.slot == "residence" and new.from_value:
+        return _left(old, new)
     if old.slot == "switch" and new.value_type and new.value_type == old.value_type and new.slot in _REPLACEABLE:
         return _changed(old, new)
     if old.slot != new.slot:
@@ -51,7 +53,10 @@ def _match(old: Frame, new: Frame) -> Reason | None:
 def _switched(old: Frame, new: Frame) -> Reason | None:
     if new.from_value and new.from_value == old.scope.partition(" ")[2] and not new.scope:
         return Reason.SWITCHED
-    if new.from_value and shared(new.from_value, old.value):
+    noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""
+    if new.from_value and (
+        shared(new.from_value, old.value) or (noun and shared(new.from_value, f"{old.value} {noun}"))
+    ):
         if old.polarity is Polarity.NEGATIVE:
             return Reason.POLARITY
         return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
@@ -60,6 +65,13 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
     if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on")):
         return None
     return _changed(old, new)
+
+
+def _left(old: Frame, new: Frame) -> Reason | None:
+    """``moved from X to Y`` leaves X, be it a town or a tool; of another town it says nothing."""
+    if shared(new.from_value, old.value):
+        return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
+    return Reason.FROM_ANOTHER if old.slot == new.slot else None
 
 
 def _ended(old: Frame, new: Frame) -> Reason | None:

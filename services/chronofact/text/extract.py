@@ -14,7 +14,7 @@ from chronofact.text.frames import Frame
 from chronofact.text.making import frame
 from chronofact.text.mood import settle
 from chronofact.text.plain import clean
-from chronofact.text.prepare import Prepared, prepare, prepare_named
+from chronofact.text.prepare import VERB_FIRST, Prepared, prepare, prepare_named
 from chronofact.text.read_be import read_be
 from chronofact.text.read_change import read_change
 from chronofact.text.read_end import read_done, read_end
@@ -53,12 +53,19 @@ class Extractor:
         with self._nlp.memory_zone():
             return [self._read(clean(text[:CLEANED_MAX])) for text in texts]
 
+    def _hides_verb(self, doc: Doc, text: str) -> bool:
+        """``Prefers coffee now``, read as a noun: with a subject it has its verb in the second place."""
+        if not VERB_FIRST.match(doc[0].text) or doc[0].tag_ not in {"NNS", "NNP", "NNPS", "NN"}:
+            return False
+        parsed = self._nlp(prepare(f"User {text[0].lower()}{text[1:]}").text)
+        return next(parsed.sents).root.i == 1 and _has_subject(parsed)
+
     def _read(self, text: str) -> tuple[Frame, ...]:
         if not is_readable(text):
             return ()
         prepared = prepare(text)
         doc = self._nlp(prepared.text)
-        if _lacks_subject(doc, prepared):
+        if _lacks_subject(doc, prepared) or self._hides_verb(doc, text):
             is_state = doc[0].lower_ in {"based", "located", "employed", "married", "engaged", "born"}
             prepared = prepare(f"User {'is ' if is_state else ''}{text[0].lower()}{text[1:]}")
             doc = self._nlp(prepared.text)

@@ -39,6 +39,9 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     ended = (
         f"{frame.from_value} {frame.value}" if frame.slot in EVENTS else f"{frame.slot.partition(':')[2]} {frame.value}"
     )
+    if frame.from_value and frame.slot == "residence":
+        for word in frame.from_value.split()[:_WORDS_MAX]:
+            yield f"{event}-value|{frame.entity}|{stem(word)}"
     if frame.slot.startswith("do:"):
         ended += f" {frame.scope.partition(' ')[2]}"
     for word in ended.replace(":", " ").split()[:_WORDS_MAX]:

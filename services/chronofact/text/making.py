@@ -55,10 +55,8 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
         if (is_change or said == "since") and (said in _DATES) and (time_at(token) or _is_date(token)):
             continue
         found.append(f"{said} {value_of(token, clause.prepared).text}")
-    for verb in {
-        clause.verb.i: clause.verb,
-        **({clause.matrix.i: clause.matrix} if clause.matrix is not None else {}),
-    }.values():
+    found += _inside(clause)
+    for verb in clause.verbs:
         for child in verb.children:
             if (
                 child.dep_ in {"npadvmod", "tmod"}
@@ -70,6 +68,19 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
             elif child.dep_ == "advcl":
                 found.append(f"{child.lemma_.lower()} clause")
     return " ".join(dict.fromkeys(found))
+
+
+def _inside(clause: Clause) -> list[str]:
+    """What limits a noun that was taken: ``meat on Fridays``, ``a book by King``."""
+    return [
+        f"{child.lower_} {value_of(inner, clause.prepared).text}"
+        for token in clause.verb.sent
+        if token.i in clause.used
+        for child in token.children
+        if child.dep_ == "prep" and child.lower_ not in {"of", "since", "as", "per", "a", "instead"}
+        for inner in child.children
+        if inner.dep_ == "pobj" and inner.i not in clause.used and all(inner.i != after.i for _, after in clause.preps)
+    ]
 
 
 def _is_date(token: Any) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from chronofact.text.clauses import Clause
 
+_SAME_PAST: Final = frozenset({"quit", "cut", "put", "set", "hit", "let", "shut", "split", "bet", "cast"})
 WORDS_MAX: Final = 16
 """A longer sentence says more than its frames do."""
 
@@ -76,10 +77,7 @@ def _is_one_off(words: list[str], said: str) -> bool:
 
 
 def _polarity(clause: Clause) -> None:
-    for verb in {
-        clause.verb.i: clause.verb,
-        **({clause.matrix.i: clause.matrix} if clause.matrix is not None else {}),
-    }.values():
+    for verb in clause.verbs:
         for child in verb.children:
             is_never = child.lower_ in {"never", "hardly", "rarely", "barely", "neither"}
             no_longer = child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children)
@@ -110,8 +108,21 @@ def _tense(clause: Clause) -> None:
         )
         clause.temporality = Temporality.CURRENT if since or clause.is_passive else Temporality.PAST
         clause.cues.append("perfect")
-    elif head.tag_ == "VBD" or any(child.tag_ == "VBD" for child in helpers) or (head.tag_ == "VBN" and not helpers):
+    elif (
+        head.tag_ == "VBD"
+        or (head.tag_ in {"VBP", "VB"} and head.lower_ in _SAME_PAST and not helpers and _is_third(clause))
+        or any(child.tag_ == "VBD" for child in helpers)
+        or (head.tag_ == "VBN" and not helpers)
+    ):
         clause.temporality = Temporality.PAST
+
+
+def _is_third(clause: Clause) -> bool:
+    """A third person whose verb lacks its ``s``: ``his son quit``."""
+    subject = clause.subject
+    return (
+        subject is not None and subject.lower_ not in {"i", "we", "you", "they"} and subject.tag_ not in {"NNS", "NNPS"}
+    )
 
 
 def _modality(clause: Clause, words: list[str]) -> None:

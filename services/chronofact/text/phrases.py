@@ -99,8 +99,10 @@ def _parts(token: Token) -> list[Token]:
     """The token and what stands to its phrase, ``of`` and what follows it too."""
     found = [token]
     for child in token.children:
-        if (child.dep_ in _PARTS and child.pos_ not in {"VERB", "DET"}) or (
-            child.dep_ in _PARTS and child.tag_ in {"VBG", "VBN"}
+        if (
+            (child.dep_ in _PARTS and child.pos_ not in {"VERB", "DET"})
+            or (child.dep_ in _PARTS and child.tag_ in {"VBG", "VBN"})
+            or (child.dep_ == "poss" and child.tag_ != "PRP$")
         ):
             found += _parts(child)
         elif child.tag_ in {"$", "SYM"} or (child.text == "%" and child.dep_ != "punct"):

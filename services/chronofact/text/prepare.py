@@ -19,6 +19,9 @@ _OBJECT_BEFORE: Final = re.compile(
 )
 _WORD: Final = r"[A-Z][\w&+#'-]*(?:\.\w+)*|[a-z]{1,2}[A-Z]\w+"
 _NAME: Final = re.compile(rf"(?:{_WORD})(?:(?: & | )(?:{_WORD}|(?<= )\d\w*(?:\.\w+)*)(?!\w))*")
+VERB_FIRST: Final = re.compile(
+    r"(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold|Quit|Gave|Met|Saw|Ran|Took|Made|Lost|Won)$"
+)
 _INITIAL: Final = frozenset(
     "he she they it we i his her their its our my the a an this that these those there since after before when while if in on at for from "
     "during every no not always never please do don't keep use now currently recently as with by after some all most both "
@@ -101,6 +104,8 @@ def _masked(text: str, names: dict[str, str]) -> str:
         name = found[0]
         first = found.start() == 0 or text[: found.start()].rstrip()[-1:] in ".!?"
         head, _, rest = name.partition(" ")
+        if first and rest and VERB_FIRST.match(head):
+            return f"{head} {_NAME.sub(invented_inside, rest)}"
         if first and (head.lower() in _INITIAL or not rest):
             if not rest or head.lower() not in _INITIAL:
                 return name

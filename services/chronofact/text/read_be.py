@@ -23,6 +23,7 @@ from chronofact.text.words import (
     DIETS,
     FAMILY,
     GROUPS,
+    NO_ROLE_ENDINGS,
     NO_ROLES,
     PARTNERS,
     PERSONS,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _BEING: Final = frozenset({"be", "become", "get", "turn", "remain", "stay", "feel"})
 _WRITTEN: Final = frozenset({"number", "email", "address", "handle", "username", "url", "website", "extension"})
+_ATTRIBUTES: Final = frozenset({"diet", "major", "hobby", "sport", "role", "title", "profession", "occupation"})
 _DUE: Final = frozenset({"deadline", "date"})
 
 
@@ -118,7 +120,9 @@ def adjective(clause: Clause, token: Token, said: str) -> list[Frame]:
             clause.temporality = Temporality.CHANGE
         return status(clause, lower)
     kind = type_of(lower)
-    favorite = clause.about.noun.startswith(("favorite", "favourite", "preferred", "best"))
+    favorite = (
+        clause.about.noun.startswith(("favorite", "favourite", "preferred", "best")) or clause.about.head in _ATTRIBUTES
+    )
     if (kind or favorite) and is_thing_of(clause.about):
         return [prop(clause, clause.about, lower, kind or clause.about.head)]
     return [frame(clause, f"is:{lower}", value.text, cardinality=Holds.MANY)]
@@ -219,6 +223,8 @@ def is_role(head: str) -> bool:
     """Whether a noun names what somebody does for a living, by its ending."""
     if head in ROLES:
         return True
+    if head.endswith(NO_ROLE_ENDINGS):
+        return False
     return (
         len(head) > 4 and head.endswith(ROLE_ENDINGS) and head not in NO_ROLES | FAMILY and head not in DIETS | PARTNERS
     )
@@ -275,6 +281,8 @@ def _placed(clause: Clause, said: str, token: Token) -> list[Frame]:
         number = " ".join(word for word in value.words if word[:1].isdigit() or word in UNITS)
         return [frame(clause, f"num:{said}:{noun}", number, value_type="number", cardinality=Holds.ONE)]
     definite = any(child.lower_ in {"the", "a", "an"} for child in token.children if child.dep_ == "det")
+    if value.head in GROUPS and any(child.lower_ in {"a", "an"} for child in token.children):
+        return [frame(clause, f"member:{value.text}", value.text, cardinality=Holds.MANY)]
     if said in {"on", "in"} and definite and value.modifiers and value.modifiers != value.text and not value.is_name:
         return [_assigned(clause, value.head, value.modifiers)]
     if value.is_name and definite and len(value.words) > 1:

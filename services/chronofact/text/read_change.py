@@ -64,7 +64,7 @@ def _timed(clause: Clause) -> list[Frame]:
         if said not in ({"to", "until", "till", "for", "by"} if moving else {"at", "on", "for", "in"}):
             continue
         timed = time_at(token)
-        if timed is None or (not moving and said == "in" and clause.lemma != "schedule"):
+        if timed is None or (not moving and said == "in" and clause.lemma not in {"schedule", "plan"}):
             continue
         about = clause.about
         if is_person(clause.about):
@@ -73,12 +73,13 @@ def _timed(clause: Clause) -> list[Frame]:
             about = whose(clause.objects[0], clause.prepared)
         if not (
             moving
-            or clause.lemma in {"schedule", "leave", "take", "start", "begin", "happen", "end", "open", "close", "set"}
+            or clause.lemma
+            in {"schedule", "plan", "leave", "take", "start", "begin", "happen", "end", "open", "close", "set"}
         ):
             return []
         clause.take(token, *(after for _, after in clause.preps if after.lower_ in {"am", "pm"}), *clause.objects)
         when = {"temporality": Temporality.CHANGE if moving else Temporality.CURRENT}
-        if clause.is_passive and not moving and clause.lemma != "schedule":
+        if clause.is_passive and not moving and clause.lemma not in {"schedule", "plan"}:
             return []
         about_it = {"value_type": timed[1], "cardinality": Holds.ONE, **when}
         found = [frame(clause, "schedule", timed[0], entity=scheduled(about), **about_it)]
@@ -111,6 +112,8 @@ def _numbered(clause: Clause) -> list[Frame]:
     if clause.lemma not in RAISING:
         return []
     token = clause.after("to", "at") or _number_after_to(clause)
+    if clause.objects and is_person(clause.about):
+        return _raised(clause, token)
     if token is None and clause.lemma in {"reach", "hit", "turn"} and clause.objects:
         token = clause.objects[0]
     if token is None or clause.lemma == "be":
@@ -130,6 +133,19 @@ def _numbered(clause: Clause) -> list[Frame]:
     if noun:
         found.append(frame(clause, f"count:{noun}", number, value_type="number", cardinality=Holds.ONE, **_CHANGE))
     return found
+
+
+def _raised(clause: Clause, token: Token | None) -> list[Frame]:
+    """``raised the weekly budget to 150 dollars``."""
+    thing = clause.objects[0]
+    if token is None or len(clause.objects) > 1 or not _is_definite(thing):
+        return []
+    value, named = value_of(token, clause.prepared), whose(thing, clause.prepared)
+    if not value.has_number or value.is_name:
+        return []
+    clause.take(token, thing)
+    owner, noun = named.owner or clause.about.entity, named.noun or named.entity
+    return [prop(clause, Whose(f"{owner}:{noun}", owner, noun, named.head), value, "number", **_CHANGE)]
 
 
 def _number_after_to(clause: Clause) -> Token | None:

@@ -8,7 +8,7 @@ from chronofact.text.frames import Frame, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_thing_of, may_act
 from chronofact.text.phrases import value_of
 from chronofact.text.timing import time_at
-from chronofact.text.words import DYING, ENDING, GENERIC
+from chronofact.text.words import DYING, ENDING, GENERIC, PETS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -32,7 +32,10 @@ def read_end(clause: Clause) -> list[Frame]:
 def _died(clause: Clause) -> list[Frame]:
     """``his hamster Pip died``: he has it no more."""
     about = clause.about
-    if clause.phrasal not in DYING or not about.owner or clause.objects:
+    if clause.phrasal not in DYING or not about.owner or clause.objects or clause.is_passive:
+        return []
+    is_alive = not set(about.noun.split()).isdisjoint(PETS)
+    if clause.lemma not in {"heal", "recover"} and not is_alive:
         return []
     families = ("ends:health",) if clause.lemma in {"heal", "recover"} else ("ends:death",)
     words = about.noun

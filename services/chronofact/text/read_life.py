@@ -9,7 +9,7 @@ from chronofact.text.making import frame, is_person, may_act
 from chronofact.text.phrases import joined, value_of
 from chronofact.text.read_be import is_role
 from chronofact.text.types import place_type
-from chronofact.text.words import GETTING, PARTNERS, RESIDING
+from chronofact.text.words import GETTING, PARTNERS, RESIDING, SOCIETIES
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -77,6 +77,8 @@ def _hired(clause: Clause) -> list[Frame]:
         return []
     what = clause.objects[0]
     value = value_of(what, clause.prepared)
+    if clause.lemma == "join" and value.text in SOCIETIES:
+        return [frame(clause, f"member:{value.text}", value.text, cardinality=Holds.MANY, **_CHANGE)]
     if clause.lemma == "join":
         clause.take(*clause.objects)
         if value.is_name and len(clause.objects) == 1:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.making import frame, is_person, may_act
-from chronofact.text.phrases import is_measured, joined, value_of, version_type, whose
+from chronofact.text.phrases import after_noun, is_measured, joined, value_of, version_type, whose
 from chronofact.text.read_taste import kind_of, read_taste
 from chronofact.text.types import type_of
 from chronofact.text.words import CONSUMING, GETTING, HAVING, MAKING, OWNING, PETS, UNITS, USING
@@ -41,6 +41,20 @@ def _numbers(clause: Clause) -> list[Frame]:
     tokens = clause.objects[:1] or [
         child for child in clause.verb.children if child.dep_ in {"npadvmod", "attr"} and _counts(child)
     ]
+    if clause.subject is not None and clause.subject.dep_ == "expl":
+        return _there(clause)
+    lasting = clause.after("for")
+    if (
+        not tokens
+        and lasting is not None
+        and "perfect" not in clause.cues
+        and is_measured(value_of(lasting, clause.prepared))
+    ):
+        tokens = (
+            [lasting]
+            if not {"year", "month", "week", "day"} & set(value_of(lasting, clause.prepared).words[:2])
+            else []
+        )
     if not tokens or len(clause.objects) > 1:
         return []
     token = tokens[0]
@@ -48,6 +62,8 @@ def _numbers(clause: Clause) -> list[Frame]:
     if not value.has_number or value.is_name:
         return []
     clause.take(token)
+    if "perfect" in clause.cues:
+        clause.temporality = Temporality.CURRENT
     number = [word for word in value.words if word.lstrip("$€£")[:1].isdigit() or word in UNITS]
     noun = [word for word in value.words if word not in number]
     if is_measured(value) or not noun:
@@ -62,8 +78,6 @@ def _numbers(clause: Clause) -> list[Frame]:
                 cardinality=Holds.ONE,
             )
         ]
-    if "perfect" in clause.cues:
-        clause.temporality = Temporality.CURRENT
     called = _called(clause, token)
     if called:
         return [
@@ -73,8 +87,27 @@ def _numbers(clause: Clause) -> list[Frame]:
     return _counted(clause, noun, number)
 
 
+def _there(clause: Clause) -> list[Frame]:
+    """``There are 9 people on his team``: his team has them."""
+    what = clause.complement
+    if clause.lemma != "be" or what is None:
+        return []
+    value = value_of(what, clause.prepared)
+    where = clause.after("on", "in", "at") or next(
+        (after for said, after in after_noun(what) if said in {"on", "in", "at"}), None
+    )
+    if where is None or not value.has_number:
+        return []
+    clause.take(what, where)
+    number = [word for word in value.words if word[:1].isdigit()]
+    noun = [word for word in value.words if word not in number]
+    clause.guards = [guard for guard in clause.guards if guard != "pronoun"]
+    clause.about = whose(where, clause.prepared)
+    return _counted(clause, noun, number)
+
+
 def _counted(clause: Clause, noun: list[str], number: list[str]) -> list[Frame]:
-    slot = "count" if clause.lemma in HAVING else f"count:{clause.lemma}"
+    slot = "count" if clause.lemma in HAVING | {"be"} else f"count:{clause.lemma}"
     return [frame(clause, f"{slot}:{' '.join(noun)}", " ".join(number), value_type="number", cardinality=Holds.ONE)]
 
 
@@ -279,10 +312,17 @@ def _uses(clause: Clause) -> list[Frame]:
     clause.take(*tokens)
     for token in tokens:
         value = value_of(token, clause.prepared)
-        slot, kind = ("bank", "bank") if clause.lemma == "bank" else ("use", kind_of(value))
+        slot, kind = ("bank", "bank") if clause.lemma == "bank" else ("use", kind_of(value) or _template(clause))
         if value.text and (value.is_name or kind or token.pos_ == "NOUN"):
             found.append(frame(clause, slot, value.text, value_type=kind, cardinality=Holds.ONE, scope=None))
     return found
+
+
+def _template(clause: Clause) -> str:
+    """What is done with the tool: two tools to track expenses with are of one type."""
+    if clause.lemma == "use" or not clause.objects:
+        return ""
+    return f"{clause.lemma} {value_of(clause.objects[0], clause.prepared).text}"
 
 
 def _is_tool(clause: Clause, token: Token) -> bool:

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     MANY_VALUED = "many_valued"
     SCOPE_DIFFERS = "scope_differs"
     TYPE_DIFFERS = "type_differs"
+    FROM_ANOTHER = "from_another"
     NOT_A_NAME = "not_a_name"
     REGION_AND_PLACE = "region_and_place"
     POLARITY = "polarity"

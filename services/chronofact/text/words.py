@@ -42,7 +42,7 @@ RAISING: Final = frozenset({"raise", "rise", "increase", "grow", "go", "drop", "
                             "climb", "jump", "scale", "expand", "extend", "be", "change", "set", "bump", "reach", "update", "adjust",
                             "double", "turn", "come", "get", "bring", "up"})  # fmt: skip
 MOVING_TIME: Final = frozenset({"move", "reschedule", "push", "postpone", "delay", "extend", "shift", "change", "bring", "set",
-                                "defer", "advance"})  # fmt: skip
+                                "defer", "advance", "slip", "rebook"})  # fmt: skip
 RELOCATING: Final = frozenset({"move", "relocate", "settle", "emigrate", "immigrate"})
 RESIDING: Final = frozenset({"live", "reside", "dwell", "base", "stay"})
 
@@ -93,7 +93,8 @@ STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back o
 RELATIONS: Final = frozenset({"single", "married", "divorced", "engaged", "separated", "widowed"})
 DIETS: Final = frozenset({"vegan", "vegetarian", "pescatarian", "omnivore", "carnivore", "flexitarian", "pescetarian"})
 PETS: Final = frozenset({"dog", "cat", "kitten", "puppy", "hamster", "parrot", "rabbit", "fish", "goldfish", "turtle", "bird", "horse",
-                         "lizard", "snake", "ferret"})  # fmt: skip
+                         "lizard", "snake", "ferret", "parakeet", "gecko", "iguana", "pony", "bunny", "gerbil", "mouse", "rat", "canary", "tortoise", "hedgehog",
+                         "guinea", "chicken", "goat", "pig", "kitty", "pup", "budgie", "beagle", "poodle", "labrador", "retriever"})  # fmt: skip
 KIN: Final = frozenset({"sister", "brother", "son", "daughter", "child", "kid", "friend", "cousin", "uncle", "aunt", "nephew", "niece",
                         "grandson", "granddaughter", "sibling", "twin"})  # fmt: skip
 PERSONS: Final = KIN | {"mother", "father", "mom", "dad", "parent", "wife", "husband", "partner", "girlfriend", "boyfriend", "roommate",
@@ -113,6 +114,9 @@ FAMILY: Final = PERSONS - {
     "neighbor",
     "neighbour",
 }
+SOCIETIES: Final = frozenset({"toastmasters", "rotary", "lions", "mensa", "scouts", "weight watchers", "army", "navy", "marines", "peace corps",
+                              "costco", "planet fitness", "discord", "reddit", "facebook", "twitter", "instagram", "tinder", "linkedin"})  # fmt: skip
+"""What one joins without being paid."""
 GROUPS: Final = frozenset(
     {"club", "team", "committee", "board", "band", "group", "league", "list", "class", "course", "choir", "squad"}
 )
@@ -129,14 +133,58 @@ ROLE_ENDINGS: Final = ("er", "or", "ist", "ian", "ant", "ent", "man", "woman", "
 ROLES: Final = frozenset({"nurse", "chef", "pilot", "barista", "coach", "clerk", "vet", "cook", "guide", "judge", "nanny", "attorney",
                           "paralegal", "secretary", "intern", "ceo", "cto", "cfo", "mechanic", "head", "lead", "vp", "principal", "maid",
                           "monk", "priest", "scientist", "dj", "cashier", "author", "freelance", "temp"})  # fmt: skip
-NO_ROLES: Final = frozenset({"member", "father", "mother", "brother", "sister", "daughter", "teenager", "fan", "parent", "owner",
-                             "beginner", "vegetarian", "pescatarian", "flexitarian", "lover", "player", "runner", "smoker",
-                             "reader", "believer", "supporter", "person", "human", "adolescent", "expert", "user", "woman",
-                             "man", "morning", "eater", "drinker", "listener", "citizen", "immigrant", "resident", "gamer",
-                             "partner", "boyfriend", "survivor", "christian", "libertarian", "introvert"})  # fmt: skip
+NO_ROLES: Final = frozenset(
+    {
+        "member",
+        "father",
+        "mother",
+        "brother",
+        "sister",
+        "daughter",
+        "teenager",
+        "fan",
+        "parent",
+        "owner",
+        "beginner",
+        "vegetarian",
+        "pescatarian",
+        "flexitarian",
+        "lover",
+        "player",
+        "runner",
+        "smoker",
+        "reader",
+        "believer",
+        "supporter",
+        "person",
+        "human",
+        "adolescent",
+        "expert",
+        "user",
+        "woman",
+        "man",
+        "morning",
+        "eater",
+        "drinker",
+        "listener",
+        "citizen",
+        "immigrant",
+        "resident",
+        "gamer",
+        "partner",
+        "boyfriend",
+        "survivor",
+        "christian",
+        "libertarian",
+        "introvert",
+        "junior",
+        "senior",
+    }
+)
+NO_ROLE_ENDINGS: Final = ("owner", "lover", "holder", "parent", "father", "mother", "sister", "brother", "goer", "maker", "sitter", "newcomer")  # fmt: skip
 UNITS: Final = frozenset({"kg", "km", "mile", "minute", "hour", "dollar", "euro", "pound", "lb", "lbs", "cm", "m", "mg", "g", "year",
                           "day", "week", "month", "gb", "mb", "tb", "percent", "%", "$", "€", "£", "usd", "eur", "word", "inch", "foot",
-                          "ounce", "liter", "litre", "calorie", "ml", "mph", "second", "meter", "metre", "point", "k"})  # fmt: skip
+                          "ounce", "liter", "litre", "calorie", "ml", "mph", "second", "meter", "metre", "point", "k", "ms", "s", "sec", "min", "bpm", "psi", "watt", "degree", "kb", "gbp", "cent", "rep", "step"})  # fmt: skip
 NUMBERS: Final = {w: str(i) for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen "
                   "fourteen fifteen sixteen seventeen eighteen nineteen twenty".split())}  # fmt: skip
 ORDINALS: Final = frozenset("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split())
