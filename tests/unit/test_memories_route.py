@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +14,7 @@ import pytest
 from chronofact.client.ids import Ids
 from chronofact.contracts.derived import decode
 from chronofact.contracts.error_codes import CODES
+from chronofact.contracts.log import Message
 from chronofact.contracts.payload import happening_of, id_text
 from chronofact.contracts.position import Position
 from chronofact.domain.canonical import canonical, digest
@@ -20,6 +23,9 @@ from chronofact.domain.events import Cardinality, FactAsserted, Lifecycle
 from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.domain.interval import parse_instant
 from chronofact.kafka.partitioning import partition_of
+from chronofact.runtime.metrics import Metrics
+from chronofact.writer.notices import Notice, Notices
+from tests.contract.append_log import MemoryAppendLog
 from tests.contract.remembering import RememberingWriter, memory
 from tests.contract.writing import JSON, LINES, TOPIC_ID, WriterInProcess, assertion
 
@@ -134,6 +140,18 @@ def test_a_topic_of_texts_that_is_away_is_counted_and_harms_no_answer(writer: Re
     writer.told.is_silent = True
     assert remember(writer, memory()).status_code == 201
     assert b'chronofact_writer_text_notices_total{outcome="failed"} 1.0' in writer.metrics.exposition()
+
+
+async def test_a_topic_of_texts_that_never_answers_does_not_hold_up_the_end() -> None:
+    class Mute(MemoryAppendLog):
+        async def append(self, messages: Sequence[Message]) -> Mapping[int, int]:
+            await asyncio.Event().wait()
+            return await super().append(messages)
+
+    notices = Notices(Mute(), Metrics("writer"), partitions=12)
+    notices.tell([Notice(DEVELOPMENT_TENANT, bytes(16), bytes(16), Position(TOPIC_ID, {0: 1}))])
+    async with asyncio.timeout(1):
+        await notices.settled(0.01)
 
 
 def test_what_was_not_acknowledged_is_not_told(writer: RememberingWriter) -> None:

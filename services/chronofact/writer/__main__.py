@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 import uvloop
@@ -110,7 +111,7 @@ def _text_side(settings: Settings, metrics: Metrics) -> TextSide | Rejected:
     topic = texts_topic(settings.texts_topic)
     producer = _producer(settings, topic)
     texts = Texts(made, metrics, texts_max=2 * settings.commands_max)
-    return TextSide(texts, Notices(producer, metrics, partitions=topic.partitions), producer.close)
+    return TextSide(texts, Notices(producer, metrics, partitions=topic.partitions), partial(producer.close, 1))
 
 
 def build_app(

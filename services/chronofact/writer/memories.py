@@ -24,6 +24,7 @@ from chronofact.writer.texts import Texts
 
 _FIELDS: Final = tuple(Memory.model_fields)
 _SLICE: Final = 200
+_LEAVE_S: Final = 2.0
 
 
 class _Claimed(NamedTuple):
@@ -108,7 +109,7 @@ class TextSide:
     async def close(self) -> None:
         """Refuses texts that are not begun, and ends what tells of memories."""
         self.texts.close()
-        await self.notices.settled()
+        await self.notices.settled(_LEAVE_S)
         await asyncio.to_thread(self.close_log)
 
 

@@ -53,10 +53,10 @@ class Notices:
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
-    async def settled(self) -> None:
-        """Waits for what was begun."""
-        while self._sending:
-            await asyncio.wait(set(self._sending))
+    async def settled(self, timeout_s: float) -> None:
+        """Waits for what was begun, but not for a broker that is away."""
+        if self._sending:
+            await asyncio.wait(set(self._sending), timeout=timeout_s)
 
     async def _append(self, messages: list[Message]) -> None:
         try:
