@@ -26,7 +26,7 @@ LABEL: Final = {"confidence", "lifecycle", "supersedes_id", "superseded_by_id", 
 
 def told() -> MemoryTopic:
     topic = MemoryTopic()
-    said = [story(Fact("ann")), texts(Fact("bob", "memory/drinks")), story(Fact("eve"))]
+    said = [story(Fact("ann")), texts(Fact("bob", "memory/drinks")), story(Fact("max"))]  # max's partition is ann's
     for step in range(max(map(len, said))):
         topic.append([one[step] for one in said if step < len(one)], appended_at=BASE + step * 1_000_000)
     # an event that comes once more, and messages that nobody can read
@@ -47,9 +47,9 @@ def filled(postgres: str, database_template: str) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
-def spoiling(filled: str) -> Iterator[Connection[Any]]:
-    """A transaction in which p1 has no constraints; it is rolled back."""
+@pytest.fixture(params=[False, True], ids=["same numbers", "other numbers"])
+def spoiling(filled: str, request: pytest.FixtureRequest) -> Iterator[Connection[Any]]:
+    """A transaction in which p1 has no constraints, and may have given its facts other numbers; it is rolled back."""
     with connect(filled, "test") as connection:
         for table, name in connection.execute(
             "select conrelid::regclass::text, conname from pg_constraint where connamespace = 'p1'::regnamespace"
@@ -58,6 +58,11 @@ def spoiling(filled: str) -> Iterator[Connection[Any]]:
             gone = sql.SQL("alter table {} drop constraint {}")
             connection.execute(gone.format(sql.SQL(table), sql.Identifier(name)))
         connection.execute("drop index p1.timeline_painted_once")
+        if request.param:
+            for table in {table for table, _, _ in columns_of(connection)}:
+                # of two in a partition each has the other's, and one that is alone the second
+                renumber = sql.SQL("update p1.{} set fact_no = fact_no # 3")
+                connection.execute(renumber.format(sql.Identifier(table)))
         connection.execute("savepoint before")
         yield connection
         connection.rollback()
@@ -71,6 +76,10 @@ def test_batches_do_not_tell(filled: str) -> None:
         labels = "select (select count(*) from p1.version_label), (select count(*) from p2.version_label)"
         mine, theirs = connection.execute(labels).fetchone() or (0, 0)
     assert mine > theirs == 0
+
+
+def test_other_numbers_are_no_difference(spoiling: Connection[Any]) -> None:
+    assert differences(spoiling) == []
 
 
 def test_every_changed_column_is_found_and_named(spoiling: Connection[Any]) -> None:
@@ -105,6 +114,34 @@ def test_every_lost_and_every_doubled_line_is_found_and_named(spoiling: Connecti
                 if not is_named(found, table, "", fact_id) and (table, change) != (OVERLAY, twice):
                     unseen.append(f"{change.as_string(spoiling)}: {[(one.aspect, one.fact_id) for one in found]}")
     assert not unseen, "\n".join(unseen)
+
+
+def test_what_two_lines_exchange_is_found(spoiling: Connection[Any]) -> None:
+    unseen: list[str] = []
+    for table, column, _ in columns_of(spoiling):
+        if table == OVERLAY or (table == "version" and column in LABEL):
+            continue
+        for where, mine, theirs in pairs_of(spoiling, table, column):
+            line = {"table": sql.SQL(where), "column": sql.Identifier(column), "mine": mine, "theirs": theirs}
+            exchange = sql.SQL(
+                "update {table} as t set {column} = other.{column} from {table} as other"
+                " where (t.ctid, other.ctid) in (({mine}, {theirs}), ({theirs}, {mine}))"
+            ).format(**line)
+            assert spoiling.execute(exchange).rowcount == 2
+            if not any(table == one.aspect or column in {"fact_no", "fact_id"} for one in differences(spoiling)):
+                unseen.append(f"{table}.{column} of {where} {mine} and {theirs}")
+    assert not unseen, "\n".join(unseen)
+
+
+def test_numbers_far_apart_are_walked_over(spoiling: Connection[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    partitions = [partition for (partition,) in spoiling.execute("select distinct fact_no >> 40 from p2.fact")]
+    lines = compared(spoiling, partitions)[0].lines
+    monkeypatch.setattr("chronofact.postgres.verify_side.SPAN_SMALL", -(10**9))
+    tally, found = compared(spoiling, partitions)
+    assert (tally.facts, found) == (3, [])
+    assert tally.lines in {lines, 0}, "of facts that are walked over no lines are counted"
+    spoiling.execute("update p1.event set kafka_offset = kafka_offset + 1 where event_seq = 2")
+    assert [one.aspect for one in compared(spoiling, partitions)[1]] == ["event"] * 3
 
 
 def test_a_number_is_compared_whole_where_its_halves_would_make_up_for_each_other(spoiling: Connection[Any]) -> None:
@@ -156,6 +193,20 @@ def newest(connection: Connection[Any], table: str, column: str) -> list[tuple[s
             "select distinct on (t.{0}::text) t.tableoid::regclass || ' ' || t.ctid, f.fact_id, t.{0}"
             " from p1.{1} as t join p1.fact as f on f.fact_no = t.fact_no {2} order by t.{0}::text, f.fact_no limit 3"
         ).format(sql.Identifier(column), sql.Identifier(table), sql.SQL(only.format(newer=newer)))
+    ).fetchall()
+
+
+def pairs_of(connection: Connection[Any], table: str, column: str) -> list[tuple[str, str, str]]:
+    """Two lines of one fact, and two of two facts of one partition, that say otherwise here, and not only here."""
+    only = "t.lane = 0 and o.lane = 0" if table == "timeline" and column != "lane" else "true"
+    return connection.execute(
+        sql.SQL(
+            "select distinct on (t.fact_no = o.fact_no) t.tableoid::regclass::text, t.ctid::text, o.ctid::text"
+            " from p1.{1} as t join p1.{1} as o on t.tableoid = o.tableoid and t.ctid < o.ctid"
+            " and t.fact_no >> 40 = o.fact_no >> 40 and t.{0}::text <> o.{0}::text"
+            " where to_jsonb(t) - {2} <> to_jsonb(o) - {2} and {3}"
+            " order by t.fact_no = o.fact_no, t.fact_no, t.ctid, o.ctid"
+        ).format(sql.Identifier(column), sql.Identifier(table), sql.Literal(column), sql.SQL(only))
     ).fetchall()
 
 

@@ -15,6 +15,7 @@ from chronofact.postgres.verify_side import VerifySide
 from chronofact.postgres.verify_snapshot import Snapshots
 from chronofact.reconciler.verify import Verified, Verifier
 from chronofact.reconciler.verify_parts import Comparer
+from chronofact.reconciler.verify_sums import Spread, Sums
 from chronofact.reconciler.verify_telling import Telling
 from tests.contract.memory_log import TOPIC_ID
 
@@ -66,9 +67,15 @@ def compared(
     run = Found()
     telling = Telling(run, lambda _tally: None, threading.Event())
     left, right = (VerifySide(connection, name, UUID(bytes=TOPIC_ID), aspects, partitions=12) for name in ("p1", "p2"))
-    comparer = Comparer(left, right, aspects, telling)
+    sums = Sums(left.heads(), right.heads(), aspects, partitions=12)
+    comparer = Comparer(left, right, aspects, sums, telling)
     comparer.places()
-    for number in partitions:
-        comparer.partition(number)
+    looked_at = set(partitions)
+    for unit in sums.units():
+        if looked_at if isinstance(unit, Spread) else unit.partition in looked_at:
+            comparer.sum(unit)
+    for partition, tables in sums.differing().items():
+        if partition in looked_at:
+            comparer.walk(partition, tables)
     telling.tell()
     return telling.tally, run.differences

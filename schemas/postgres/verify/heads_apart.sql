@@ -2,8 +2,6 @@
 select
     {base} + g.place as fact_no,
     r.fact_id,
-    r.event_seq,
-    r.versions,
     r.h
 from generate_series(1, {span}) as g (place)
 left join ({rows}) as r on r.fact_no = {base} + g.place

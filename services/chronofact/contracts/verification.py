@@ -35,6 +35,8 @@ TABLES: Mapping[Aspects, Sequence[str]] = {
     ),
 }
 """The tables of a projection that are compared fact by fact; ``*_said``: without what a rule decides."""
+LEAVES: Sequence[str] = ("event", "version", "version_said", "timeline")
+"""Those that have a leaf a partition."""
 PLACES: Sequence[str] = ("parked_event", "dropped_event")
 """What is compared place by place."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
@@ -20,18 +20,12 @@ SPAN_SPARSE: Final = 4
 """So many times as many numbers as facts, and the numbers are no places of an array any more."""
 SPAN_SMALL: Final = 1_000_000
 FETCHED: Final = 5_000
-_PLACE: Final = "least(greatest(t.fact_no - {base}, 0), 2147483647)::integer"
-_BY_PLACE: Final = {
-    "key": "coalesce((select k.keys from k)[{place}], 0)",
-    "events": "(select k.events from k)[{place}]",
-    "versions": "(select k.versions from k)[{place}]",
-}
-"""What a line's fact says of itself, from arrays: a look-up a line is cheaper than any join or group."""
-_BY_LOOK_UP: Final = {
-    "key": "0",
-    "events": "(select f.event_seq from {schema}.fact as f where f.fact_no = t.fact_no)",
-    "versions": "(select f.versions from {schema}.fact as f where f.fact_no = t.fact_no)",
-}
+_BY_NUMBER: Final = "hashint4extended(0, t.fact_no)"
+"""A line's fact, where both sides give it the same number."""
+_BY_PLACE: Final = "coalesce((select k.keys from k)[least(greatest(t.fact_no - {base}, 0), 2147483647)::integer], 0)"
+"""Its fact's id from an array: a look-up a line is cheaper than any join or group."""
+_NOT_AT_ALL: Final = "0"
+_ALL: Final = "true"
 _IN_RANGE: Final = "{alias}.fact_no between {first} and {last}"
 _OF_FACTS: Final = "{alias}.fact_no = any(%(fact_nos)s)"
 _OF_NONE: Final = (
@@ -41,6 +35,13 @@ _OF_NONE: Final = (
 
 Total = tuple[int, Decimal | None]
 """How many lines, and the sum of their hashes."""
+
+
+class Heads(NamedTuple):
+    """The same of a partition's facts, and which numbers they have."""
+
+    total: Total
+    numbers: Decimal | None
 
 
 class FactTotal(NamedTuple):
@@ -84,15 +85,27 @@ class VerifySide:
         self._topic_id = topic_id
         self._aspects = TABLES[aspects]
 
-    def facts_total(self) -> int:
-        """How many facts there are."""
-        numbers: dict[str, Slot] = {"base": 0, "first": sql.SQL(f"({FIRST_NO})"), "last": LAST_NO}
+    def heads(self) -> dict[int, Heads]:
+        """Of each partition that has facts."""
         with failures_named():
-            facts, _ = self._all("span", None, schema=self.projection, **numbers)[0]
-        return int(facts)
+            found = self._by_partition("heads", self._aspects[0])
+        return {partition: Heads((lines, total), numbers) for partition, lines, total, numbers in found}
+
+    def spread(self, aspect: str) -> dict[int, Total]:
+        """Of each partition that has lines in a table without leaves, its facts told by their numbers."""
+        with failures_named():
+            found = self._by_partition("spread", aspect)
+        return {partition: (lines, total) for partition, lines, total in found}
+
+    def leaf(self, aspect: str, partition: int) -> Total:
+        """Of a partition's leaf of a table, its facts told by their numbers."""
+        rows = self._rows(aspect, _BY_NUMBER, **self._range(partition))
+        with failures_named():
+            _, lines, total = self._all("total", None, table=sql.Literal(aspect), rows=rows)[0]
+        return lines, total
 
     def totals(self, partition: int) -> dict[str, Total] | None:
-        """Of each table of a partition; None where fact numbers lie too far apart for this."""
+        """Of each table of a partition, its facts told by their ids; None where fact numbers lie too far apart for this."""
         slots = self._range(partition)
         with failures_named():
             facts, span = self._all("span", None, **slots)[0]
@@ -107,7 +120,7 @@ class VerifySide:
         """Of each fact of a partition and each of these tables, by fact and table; those of no fact last."""
         slots = self._range(partition)
         each = [
-            self._filled("facts_part", table=sql.Literal(one), rows=self._rows(one, _BY_LOOK_UP, **slots))
+            self._filled("facts_part", table=sql.Literal(one), rows=self._rows(one, _NOT_AT_ALL, **slots))
             for one in aspects
         ]
         statement = self._filled("facts", schema=self.projection, rows=sql.SQL(" union all ").join(each))
@@ -164,9 +177,13 @@ class VerifySide:
         numbers = {"base": base, "first": first, "last": last}
         return {"schema": self.projection, **{name: sql.SQL(f"({number})") for name, number in numbers.items()}}
 
+    def _by_partition(self, name: str, aspect: str) -> list[tuple[Any, ...]]:
+        rows = self._of_lines("rows", aspect, _ALL, _BY_NUMBER, schema=self.projection)
+        return self._all(name, None, rows=rows, shift=PARTITION_SHIFT, last_partition=self._partitions - 1)
+
     def _heads(self, facts: int, span: int, **slots: Slot) -> sql.SQL:
         """The heads of a range in order, with a line for every place."""
-        rows = self._rows(self._aspects[0], {**_BY_LOOK_UP, "key": "uuid_hash_extended(t.fact_id, 0)"}, **slots)
+        rows = self._rows(self._aspects[0], _NOT_AT_ALL, **slots)
         return rows if facts == span else self._filled("heads_apart", rows=rows, span=span, **slots)
 
     def _total(self, aspect: str, **slots: Slot) -> sql.SQL:
@@ -175,20 +192,21 @@ class VerifySide:
             return self._filled("total_of_heads", table=table)
         return self._filled("total", table=table, rows=self._rows(aspect, _BY_PLACE, **slots))
 
-    def _rows(self, aspect: str, of_fact: Mapping[str, str], **slots: Slot) -> sql.SQL:
-        return self._of_lines("rows", aspect, _IN_RANGE, of_fact, **slots)
+    def _rows(self, aspect: str, key: str, **slots: Slot) -> sql.SQL:
+        return self._of_lines("rows", aspect, _IN_RANGE, key, **slots)
 
     def _shown(self, aspect: str, which: str, parameters: dict[str, Any], **slots: Slot) -> list[tuple[int, str]]:
         slots = {"schema": self.projection, **slots}
-        shown = self._of_lines("lines", aspect, which, _BY_LOOK_UP, **slots)
+        shown = self._of_lines("lines", aspect, which, _NOT_AT_ALL, **slots)
         return self._connection.execute(shown, parameters).fetchall()
 
-    def _of_lines(self, folder: str, aspect: str, which: str, of_fact: Mapping[str, str], **slots: Slot) -> sql.SQL:
+    def _of_lines(self, folder: str, aspect: str, which: str, key: str, **slots: Slot) -> sql.SQL:
         """A table's statement over those lines; and over their newest labels, where it looks at them."""
         chosen = {"which": self._made(which, alias="t", **slots), "newest": self._made(which, alias="n", **slots)}
-        place = self._made(_PLACE, **slots) if "base" in slots else sql.SQL("")
-        known = {name: self._made(text, place=place, **slots) for name, text in of_fact.items()}
-        return script("verify", folder, aspect).filled(self._connection, **slots, **chosen, **known)
+        key_made = self._made(key, **slots)
+        return script("verify", folder, aspect).filled(
+            self._connection, **slots, **chosen, key=key_made, shift=PARTITION_SHIFT
+        )
 
     def _made(self, text: str, **slots: Slot) -> sql.SQL:
         return Script("which", text).filled(self._connection, **slots)

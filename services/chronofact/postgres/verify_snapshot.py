@@ -24,6 +24,8 @@ SETTINGS: Final[dict[str, str | int]] = {
     "jit": "off",
     # both sides are at work at once, each partition by itself
     "max_parallel_workers_per_gather": 0,
+    # what is read is summed at once and by the core that read it: another process to read ahead only costs
+    "effective_io_concurrency": 0,
     "work_mem": "64MB",
     "hash_mem_multiplier": 4,
 }
@@ -59,12 +61,15 @@ class Snapshot:
         self._connection.close()
 
     @contextmanager
-    def side(self, projection: str, aspects: Aspects, *, partitions: int) -> Iterator[VerifySide]:
-        """A worker's look at one of the projections, in ranges of so many partitions."""
+    def sides(self, *projections: str, aspects: Aspects, partitions: int) -> Iterator[tuple[VerifySide, ...]]:
+        """A worker's look at each of these projections, in ranges of so many partitions, on one connection."""
         with failures_named(), connect(self._conninfo, "verify", autocommit=False, **SETTINGS) as connection:
             connection.execute("set transaction isolation level repeatable read, read only")
             connection.execute(sql.SQL("set transaction snapshot {}").format(sql.Literal(self._id)))
-            yield VerifySide(connection, projection, self.cuts[projection].topic_id, aspects, partitions=partitions)
+            yield tuple(
+                VerifySide(connection, one, self.cuts[one].topic_id, aspects, partitions=partitions)
+                for one in projections
+            )
 
     def _cuts(self, projections: Sequence[str]) -> dict[str, Cut]:
         found = self._connection.execute(

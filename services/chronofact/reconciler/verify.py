@@ -5,18 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Executor, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
+from typing import TypeAlias
 
 from chronofact.contracts.verification import Aspects, VerifyTally, VerifyWanted
 from chronofact.reconciler.verify_cut import CATCH_UP_S, PATIENCE_S, CommonCut, Cutter
 from chronofact.reconciler.verify_parts import Comparer
 from chronofact.reconciler.verify_ports import Feeding, Side, Snapshots, Verifications
+from chronofact.reconciler.verify_sums import Sums
 from chronofact.reconciler.verify_telling import Progress, Telling
 from chronofact.runtime.failures import Transient
+
+Work: TypeAlias = Callable[[Comparer], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,44 +103,61 @@ class Verifier:
         return _verified(run.verification_id, telling, common, met - started, time.monotonic() - met)
 
     def _compare(self, wanted: VerifyWanted, common: CommonCut, telling: Telling) -> None:
-        with self._sides(wanted, common) as (left, right):
-            telling.expect(left.facts_total())
+        with ExitStack() as stack:
+            pairs = [stack.enter_context(_sides(wanted, common)) for _ in range(self._workers)]
+            pool = stack.enter_context(ThreadPoolExecutor(self._workers, "verify"))
+            heads = [pool.submit(side.heads) for side in (pairs[0][0], pairs[-1][1])]
+            mine, theirs = [one.result() for one in heads]
+            sums = Sums(mine, theirs, wanted.aspects, partitions=_partitions(common, wanted))
+            telling.expect(sums.facts)
+            comparers = [Comparer(left, right, wanted.aspects, sums, telling) for left, right in pairs]
             # before any fact: what is parked of one that differs is told with it
-            Comparer(left, right, wanted.aspects, telling).places()
-        partitions: SimpleQueue[int] = SimpleQueue()
-        for number in range(_partitions(common, wanted)):
-            partitions.put(number)
-        with ThreadPoolExecutor(self._workers, "verify") as pool:
-            works = [pool.submit(self._work, wanted, common, telling, partitions) for _ in range(self._workers)]
-            done, _ = wait(works, return_when=FIRST_EXCEPTION)
-            failed = [work for work in done if work.exception() is not None]
-            if failed:
-                telling.give_up()
-                failed[0].result()
-
-    def _work(self, wanted: VerifyWanted, common: CommonCut, telling: Telling, partitions: SimpleQueue[int]) -> None:
-        with self._sides(wanted, common) as (left, right):
-            comparer = Comparer(left, right, wanted.aspects, telling)
-            while not partitions.empty():
-                try:
-                    number = partitions.get_nowait()
-                except Empty:
-                    return
-                telling.go_on()
-                comparer.partition(number)
-
-    @contextmanager
-    def _sides(self, wanted: VerifyWanted, common: CommonCut) -> Iterator[tuple[Side, Side]]:
-        partitions = _partitions(common, wanted)
-        with (
-            common.left.side(wanted.left, wanted.aspects, partitions=partitions) as left,
-            common.right.side(wanted.right, wanted.aspects, partitions=partitions) as right,
-        ):
-            yield left, right
+            comparers[0].places()
+            _share(pool, [partial(Comparer.sum, unit=one) for one in sums.units()], comparers, telling)
+            differing = sums.differing().items()
+            walks = [partial(Comparer.walk, partition=partition, differing=tables) for partition, tables in differing]
+            _share(pool, walks, comparers, telling)
 
     def _go_on(self) -> None:
         if self._stopping.is_set():
             raise Transient("shutting_down", "the process is about to stop")
+
+
+@contextmanager
+def _sides(wanted: VerifyWanted, common: CommonCut) -> Iterator[tuple[Side, Side]]:
+    """One worker's looks at both; on one connection where that can be, since each has to map the server's memory anew."""
+    partitions = _partitions(common, wanted)
+    look_left = partial(common.left.sides, aspects=wanted.aspects, partitions=partitions)
+    look_right = partial(common.right.sides, aspects=wanted.aspects, partitions=partitions)
+    if common.left is common.right:
+        with look_left(wanted.left, wanted.right) as (left, right):
+            yield left, right
+        return
+    with look_left(wanted.left) as (left,), look_right(wanted.right) as (right,):
+        yield left, right
+
+
+def _share(pool: Executor, works: Sequence[Work], comparers: Sequence[Comparer], telling: Telling) -> None:
+    """Works all off, each comparer by itself."""
+    queue: SimpleQueue[Work] = SimpleQueue()
+    for one in works:
+        queue.put(one)
+    working = [pool.submit(_work_off, queue, one, telling) for one in comparers]
+    done, _ = wait(working, return_when=FIRST_EXCEPTION)
+    failed = [one for one in done if one.exception() is not None]
+    if failed:
+        telling.give_up()
+        failed[0].result()
+
+
+def _work_off(queue: SimpleQueue[Work], comparer: Comparer, telling: Telling) -> None:
+    while not queue.empty():
+        try:
+            work = queue.get_nowait()
+        except Empty:
+            return
+        telling.go_on()
+        work(comparer)
 
 
 def _partitions(common: CommonCut, wanted: VerifyWanted) -> int:

@@ -1,4 +1,4 @@
-"""Two sides held against each other, partition by partition: sums of tables, then of facts, then lines."""
+"""Two sides held against each other: sums of tables, then of the facts of partitions that differ, then lines."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chronofact.contracts.verification import PLACES, TABLES, Aspects, Differenc
 from chronofact.reconciler.lanes_meant import mean_the_same
 from chronofact.reconciler.side_by_side import side_by_side
 from chronofact.reconciler.verify_ports import FactTotal, Side
+from chronofact.reconciler.verify_sums import Sums, Unit
 from chronofact.reconciler.verify_telling import Telling
 
 FACTS_AT_ONCE: Final = 100
@@ -31,26 +32,23 @@ class _Suspect(NamedTuple):
 class Comparer:
     """Compares two sides; what it finds it tells."""
 
-    def __init__(self, left: Side, right: Side, aspects: Aspects, telling: Telling) -> None:
+    def __init__(self, left: Side, right: Side, aspects: Aspects, sums: Sums, telling: Telling) -> None:
         self._left = left
         self._right = right
         self._tables = TABLES[aspects]
+        self._sums = sums
         self._telling = telling
 
-    def partition(self, number: int) -> None:
-        """Everything of one partition."""
-        mine, theirs = self._left.totals(number), self._right.totals(number)
+    def sum(self, unit: Unit) -> None:
+        """One of the sums."""
         self._telling.go_on()
-        if mine is None or theirs is None:
-            differing: Sequence[str] = self._tables
-        else:
-            differing = [one for one in self._tables if mine[one] != theirs[one]]
-        walked = self._facts(number, differing) if differing else (0, 0)
-        if mine is None or theirs is None:
-            self._telling.compared(sum(walked), 0)
-            return
-        facts = next(lines for name, (lines, _) in mine.items() if name in HEADS)
-        self._telling.compared(facts + walked[1], sum(lines for lines, _ in mine.values()))
+        self._telling.compared(*self._sums.take(unit, self._left, self._right))
+
+    def walk(self, partition: int, differing: Sequence[str]) -> None:
+        """Over the facts of a partition of which these tables differ."""
+        self._telling.go_on()
+        mine, only_right = self._facts(partition, differing)
+        self._telling.compared(only_right if self._sums.is_summed(partition) else mine + only_right, 0)
 
     def places(self) -> None:
         """What is parked and what is dropped; of a fact that differs anyway it is told with it."""

@@ -23,6 +23,15 @@ Total: TypeAlias = tuple[int, Decimal | None]
 """How many lines, and the sum of their hashes."""
 
 
+class Heads(Protocol):
+    """The same of a partition's facts, and which numbers they have."""
+
+    @property
+    def total(self) -> Total: ...
+    @property
+    def numbers(self) -> Decimal | None: ...
+
+
 class FactTotal(Protocol):
     """The same of one table of one fact; without a fact, of lines that no fact owns."""
 
@@ -62,12 +71,20 @@ class LaneLine(Protocol):
 class Side(Protocol):
     """One projection as it was in one snapshot, for one worker."""
 
-    def facts_total(self) -> int:
-        """How many facts there are."""
+    def heads(self) -> Mapping[int, Heads]:
+        """Of each partition that has facts."""
+        ...
+
+    def spread(self, aspect: str) -> Mapping[int, Total]:
+        """Of each partition that has lines in a table without leaves, its facts told by their numbers."""
+        ...
+
+    def leaf(self, aspect: str, partition: int) -> Total:
+        """Of a partition's leaf of a table, its facts told by their numbers."""
         ...
 
     def totals(self, partition: int) -> Mapping[str, Total] | None:
-        """Of each table of a partition; None where they have to be taken fact by fact."""
+        """Of each table of a partition, its facts told by their ids; None where they have to be taken fact by fact."""
         ...
 
     def facts(self, partition: int, aspects: Iterable[str]) -> Iterator[FactTotal]:
@@ -108,8 +125,8 @@ class Snapshot(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-    def side(self, projection: str, aspects: Aspects, *, partitions: int) -> AbstractContextManager[Side]:
-        """A worker's look at one of the projections."""
+    def sides(self, *projections: str, aspects: Aspects, partitions: int) -> AbstractContextManager[tuple[Side, ...]]:
+        """A worker's look at each of these projections."""
         ...
 
 

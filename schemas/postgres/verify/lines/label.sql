@@ -11,9 +11,7 @@ select
         'confidence', t.confidence
     )::text as said
 from {schema}.version_label as t
+left join {schema}.fact as f on t.fact_no = f.fact_no
 where
     {which}
-    and (
-        t.event_seq > coalesce({events}, 0)
-        or t.version_no not between 1 and coalesce({versions}, 0)
-    )
+    and (f.fact_no is null or t.event_seq > f.event_seq or t.version_no not between 1 and f.versions)

@@ -1,8 +1,12 @@
 -- Every stated edge.
 select
     t.fact_no,
-    hash_record_extended((
-        t.event_id, t.ordinal, t.event_seq, t.new_version_id, t.old_version_id, timestamptz_send(t.effective_at), t.mode
-    ), int8xor(int8xor(t.event_seq, t.ordinal::bigint << 32), {key})) as h
+    uuid_hash_extended(t.event_id, uuid_hash_extended(t.new_version_id, uuid_hash_extended(t.old_version_id, int8xor(
+        hashint2extended(t.ordinal, int8xor(t.event_seq, {key})),
+        int8xor(
+            coalesce(hashbyteaextended(timestamptz_send(t.effective_at), 1), 1),
+            coalesce(hashtextextended(t.mode, 2), 2)
+        )
+    )))) as h
 from {schema}.edge as t
 where {which}

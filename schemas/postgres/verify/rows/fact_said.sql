@@ -2,11 +2,14 @@
 select
     t.fact_no,
     t.fact_id,
-    t.event_seq,
-    t.versions,
-    hash_record_extended((
-        t.fact_id, t.tenant_id, t.subject_id, t.scope_kind, t.scope_key, t.fact_key, t.subject_label,
-        int8send(t.event_seq), timestamptz_send(t.recorded_at), t.versions, t.fact_no >> 40
-    ), {key}) as h
+    uuid_hash_extended(t.fact_id, uuid_hash_extended(t.tenant_id, int8xor(
+        uuid_hash_extended(t.subject_id, hashbyteaextended(
+            timestamptz_send(t.recorded_at), int8xor(t.event_seq, hashint4extended(t.versions, t.fact_no >> 40))
+        )),
+        int8xor(
+            int8xor(hashtextextended(t.scope_kind, 1), hashtextextended(t.scope_key, 2)),
+            int8xor(hashtextextended(t.fact_key, 3), coalesce(hashtextextended(t.subject_label, 4), 4))
+        )
+    ))) as h
 from {schema}.fact as t
 where {which}

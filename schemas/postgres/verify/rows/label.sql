@@ -1,4 +1,5 @@
--- Labels that no batch could have left: of no version, or after an event that the fact does not have.
+-- Labels that no batch could have left: of no version, or after an event that the fact does not have. The partition
+-- stands beside the number: a join's hash folds the number's halves, and so makes one of many partitions' numbers.
 select
     t.fact_no,
     hash_record_extended((
@@ -6,9 +7,7 @@ select
         t.confidence
     ), int8xor(t.version_no, {key})) as h
 from {schema}.version_label as t
+left join {schema}.fact as f on t.fact_no = f.fact_no and t.fact_no >> {shift} = f.fact_no >> {shift}
 where
     {which}
-    and (
-        t.event_seq > coalesce({events}, 0)
-        or t.version_no not between 1 and coalesce({versions}, 0)
-    )
+    and (f.fact_no is null or t.event_seq > f.event_seq or t.version_no not between 1 and f.versions)

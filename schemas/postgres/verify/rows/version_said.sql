@@ -1,9 +1,17 @@
 -- Every version as it was asserted.
 select
     t.fact_no,
-    hash_record_extended((
-        t.version_no, t.version_id, json_send(t.value_json), t.value_hash, timestamptz_send(t.valid_from),
-        timestamptz_send(t.valid_to), timestamptz_send(t.recorded_at), int8send(t.event_seq), t.source_id, t.source_hash
-    ), int8xor(t.version_no, {key})) as h
+    hashbyteaextended(t.value_hash, hashbyteaextended(t.source_hash, uuid_hash_extended(t.version_id, int8xor(
+        int8xor(
+            hashbyteaextended(timestamptz_send(t.recorded_at), hashint4extended(
+                t.version_no, int8xor(t.event_seq, {key})
+            )),
+            int8xor(
+                coalesce(hashbyteaextended(timestamptz_send(t.valid_from), 1), 1),
+                coalesce(hashbyteaextended(timestamptz_send(t.valid_to), 2), 2)
+            )
+        ),
+        int8xor(hashbyteaextended(json_send(t.value_json), 3), hashtextextended(t.source_id, 4))
+    )))) as h
 from {schema}.version as t
 where {which}
