@@ -1,0 +1,197 @@
+"""One memory judged: what is said of it, once, in which order, and what is left for later."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from chronofact.adjudicator.judging import Outcome
+from chronofact.contracts.pending import pending_in
+from chronofact.domain.errors import Rejected
+from chronofact.domain.events import Verdict
+from chronofact.domain.interval import format_instant
+from chronofact.runtime.failures import Transient
+from tests.unit.adjudicator_twins import GO, JUNE, MARCH, PYTHON, Model, candidate, stored, version, world_of
+
+NEW = stored(9, "User is switching to Go", GO, since=JUNE)
+OLD = candidate(1, "User prefers Python", PYTHON, since=MARCH)
+UNKNOWN = NEW._replace(valid_from=None)
+
+
+async def test_a_memory_without_candidates_is_told_to_have_been_looked_at() -> None:
+    world = world_of(NEW)
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    (check,) = world.log.said
+    assert check == {
+        "type": "check_relations",
+        "version_id": str(UUID(bytes=NEW.version_id)),
+        "pairs": 0,
+        "decided": 0,
+        "pending": 0,
+        "reason": "no_pairs",
+        "llm_call_made": False,
+    }
+
+
+async def test_a_pair_of_the_rule_is_the_same_event_however_often_it_is_decided() -> None:
+    told = []
+    for _ in range(2):
+        world = world_of(NEW, OLD, model=Model())
+        assert await world.judge.judge(world.ref) is Outcome.CHECKED
+        relation, check = world.log.said
+        told.append(relation)
+        assert (check["pairs"], check["decided"], check["pending"], check["reason"]) == (1, 1, 0, "rule")
+        assert check["llm_call_made"] is False
+        assert world.model is not None
+        assert world.model.asked == []
+    assert told[0] == told[1]
+    assert told[0]["decided_at"] == format_instant(NEW.recorded_at)
+    assert (told[0]["relation"], told[0]["decided_by"], told[0]["reason"]) == ("supersedes", "rule", "value_changed")
+    assert told[0]["newer_version_id"] == str(UUID(bytes=NEW.version_id))
+
+
+async def test_an_unknown_start_goes_to_the_model_and_is_never_dropped() -> None:
+    world = world_of(UNKNOWN, OLD, model=Model(Verdict.SUPERSEDES))
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    relation, check = world.log.said
+    assert relation["reason"] == "valid_from_unknown:same_meaning"
+    assert (relation["decided_by"], relation["model"], relation["llm_call_made"]) == ("model", "m 1", True)
+    assert (check["reason"], check["llm_call_made"]) == ("model", True)
+
+
+async def test_without_a_model_the_pair_waits_and_is_named() -> None:
+    world = world_of(UNKNOWN, OLD)
+    assert await world.judge.judge(world.ref) is Outcome.PENDING
+    (check,) = world.log.said
+    assert (check["pairs"], check["decided"], check["pending"]) == (1, 0, 1)
+    assert [tuple(one) for one in pending_in(check["reason"])] == [(OLD.version_id, "model_not_configured")]
+
+
+async def test_what_waits_is_not_told_again_until_something_is_decided() -> None:
+    world = world_of(UNKNOWN, OLD, model=Model(Verdict.UNRELATED, "model_unreachable"))
+    assert world.model is not None
+    assert await world.judge.judge(world.ref) is Outcome.PENDING
+    assert await world.judge.judge(world.ref) is Outcome.ALREADY_CHECKED
+    for why in ("model_unreachable", "budget_calls", "model_unreachable"):
+        world.model.why_not = why
+        assert await world.judge.judge(world.ref, is_again=True) is Outcome.STILL_PENDING
+    assert len(world.log.said) == 1
+    world.model.why_not = None
+    assert await world.judge.judge(world.ref, is_again=True) is Outcome.CHECKED
+    assert [one["pending"] for one in world.log.checks] == [1, 0]
+    assert await world.judge.judge(world.ref, is_again=True) is Outcome.ALREADY_CHECKED
+
+
+async def test_a_pair_that_the_log_has_a_verdict_of_is_not_judged_again() -> None:
+    world = world_of(UNKNOWN, OLD, model=Model(Verdict.UNRELATED))
+    world.log.fails = [Transient("writer_unreachable", "away")]
+    with pytest.raises(Transient):
+        await world.judge.judge(world.ref)
+    assert world.claims.mine == set()
+    await world.judge.judge(world.ref)
+    assert world.model is not None
+    asked = len(world.model.asked)
+    # as after a crash between the verdict and the check
+    assert world.store.look_now is not None
+    world.store.look_now = world.store.look_now._replace(check=None)
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    assert len(world.model.asked) == asked
+    assert len(world.log.relations) == 1
+    assert world.log.checks[0] == world.log.checks[1]
+
+
+async def test_old_pairs_are_asked_about_once_more_and_then_left_to_a_person() -> None:
+    world = world_of(UNKNOWN, OLD, model=Model(Verdict.UNRELATED, "model_unreachable"))
+    assert world.model is not None
+    await world.judge.judge(world.ref)
+    assert await world.judge.judge(world.ref, is_again=True, is_too_old=True) is Outcome.IN_REVIEW
+    assert len(world.model.asked) == 2
+    assert [one.reason for one in pending_in(world.log.checks[-1]["reason"])] == ["review"]
+    # a person's now: no model is asked, though it answers again
+    world.model.why_not = None
+    assert await world.judge.judge(world.ref, is_again=True, is_too_old=True) is Outcome.STILL_PENDING
+    assert len(world.model.asked) == 2
+    assert len(world.log.checks) == 2
+    await world.log.send(
+        b"",
+        world.store.look_now.names,  # type: ignore[union-attr]
+        [
+            {
+                "type": "declare_relation",
+                "left_version_id": str(UUID(bytes=OLD.version_id)),
+                "right_version_id": str(UUID(bytes=NEW.version_id)),
+                "relation": "unrelated",
+                "decided_by": "person",
+                "reason": None,
+                "llm_call_made": False,
+                "model": None,
+            }
+        ],
+    )
+    assert await world.judge.judge(world.ref, is_again=True, is_too_old=True) is Outcome.CHECKED
+    assert (world.log.checks[-1]["decided"], world.log.checks[-1]["pending"]) == (1, 0)
+
+
+async def test_more_than_a_call_holds_is_asked_in_the_next_ones_what_gave_way_last() -> None:
+    standing = [candidate(n, f"likes {n}", PYTHON, cosine=n / 100) for n in range(1, 7)]
+    gave_way = [candidate(20 + n, f"liked {n}", PYTHON, cosine=0.99, lifecycle="SUPERSEDED") for n in range(3)]
+    world = world_of(UNKNOWN, *standing, *gave_way, model=Model(answers_max=4), asked_max=4)
+    assert world.model is not None
+    assert await world.judge.judge(world.ref) is Outcome.PENDING
+    assert world.model.asked[0][:4] == [version(n) for n in (6, 5, 4, 3)]
+    assert (world.log.checks[0]["pairs"], world.log.checks[0]["decided"], world.log.checks[0]["pending"]) == (9, 4, 2)
+    assert world.seen.weighs[0].left_alone == ["gave_way"] * 3
+    assert await world.judge.judge(world.ref, is_again=True) is Outcome.CHECKED
+    assert {version(1), version(2)} <= set(world.model.asked[1])
+    assert world.log.checks[-1]["pending"] == 0
+
+
+async def test_a_revoked_memory_is_held_against_nothing() -> None:
+    world = world_of(UNKNOWN._replace(lifecycle="REVOKED"), OLD, model=Model())
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    assert [one["reason"] for one in world.log.said] == ["revoked"]
+
+
+async def test_a_memory_that_the_projection_has_not_is_not_told_of() -> None:
+    world = world_of(NEW)
+    world.store.look_now = None
+    assert await world.judge.judge(world.ref) is Outcome.NOT_THERE
+    assert world.log.said == []
+
+
+async def test_it_waits_for_another_that_judges_the_same_memory() -> None:
+    world = world_of(NEW, OLD)
+    world.claims.refuses = 3
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    assert world.claims.mine == set()
+
+
+async def test_the_verdicts_are_in_the_log_before_the_check_that_counts_them() -> None:
+    world = world_of(NEW, OLD, candidate(2, "User prefers Rust", PYTHON), model=Model())
+    await world.judge.judge(world.ref)
+    assert [one["type"] for one in world.log.said] == ["declare_relation", "declare_relation", "check_relations"]
+    assert world.log.checks[0]["reason"] == "rule_and_model"
+
+
+async def test_what_the_writer_refuses_comes_out_and_claims_nothing() -> None:
+    world = world_of(NEW, OLD)
+    world.log.fails = [Rejected("id_malformed", "no")]
+    with pytest.raises(Rejected):
+        await world.judge.judge(world.ref)
+    assert world.claims.mine == set()
+
+
+async def test_it_waits_until_the_projection_has_applied_what_the_log_holds() -> None:
+    world = world_of(NEW)
+    world.store.at = 9
+    looked = 0
+
+    async def next_offset(projection: str, topic_id: bytes, partition: int) -> int:
+        nonlocal looked
+        looked += 1
+        return 9 + (looked > 3)
+
+    world.store.next_offset = next_offset  # type: ignore[method-assign]
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    assert looked == 4
