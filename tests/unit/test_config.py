@@ -1,15 +1,14 @@
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
 from chronofact.runtime.config import Settings
 from chronofact.runtime.environment import log_unknown_settings, unknown_settings
-from chronofact.runtime.logging import configure_logging
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +108,9 @@ def test_a_command_warns_of_it_on_stderr_and_goes_on(monkeypatch: pytest.MonkeyP
     assert "XYZZY" not in CliRunner().invoke(app, ["writer", "--help"]).stderr
 
 
-def test_a_service_logs_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_service_logs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHRONOFACT_XYZZY", "1")
-    configure_logging("writer")
-    log_unknown_settings()
-    (line,) = [json.loads(one) for one in capsys.readouterr().err.splitlines()]
-    assert (line["event"], line["level"]) == ("setting_unknown", "warning")
-    assert "CHRONOFACT_XYZZY" in line["message"]
+    with capture_logs() as logged:
+        log_unknown_settings()
+    assert [(one["event"], one["log_level"]) for one in logged] == [("setting_unknown", "warning")]
+    assert "CHRONOFACT_XYZZY" in logged[0]["message"]
