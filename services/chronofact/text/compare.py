@@ -39,7 +39,13 @@ def _match(old: Frame, new: Frame) -> Reason | None:
         return _ended(old, new)
     if new.slot == "residence" and new.from_value:
         return _left(old, new)
-    if old.slot == "switch" and new.value_type and new.value_type == old.value_type and new.slot in _REPLACEABLE:
+    if (
+        old.slot == "switch"
+        and new.value_type
+        and new.value_type == old.value_type
+        and new.slot in _REPLACEABLE
+        and new.polarity is Polarity.POSITIVE
+    ):
         return _changed(old, new)
     if old.slot != new.slot:
         return None
@@ -60,7 +66,7 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
         if old.polarity is Polarity.NEGATIVE:
             return Reason.POLARITY
         return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
-    if new.from_value or not new.value_type or new.value_type != old.value_type:
+    if new.from_value or not new.value_type or new.value_type != old.value_type or old.polarity is Polarity.NEGATIVE:
         return None
     if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on")):
         return None
@@ -86,8 +92,9 @@ def _flipped(old: Frame, new: Frame) -> Reason | None:
     """Yes to no, or no to yes, of one and the same value."""
     if not same(old.value, new.value):
         return None
-    decided = Reason.ENDED if new.polarity is Polarity.NEGATIVE else Reason.VALUE_CHANGED
-    return _scoped(old, new) or decided
+    if new.polarity is Polarity.NEGATIVE:
+        return _scoped(old, new) or Reason.ENDED
+    return _scope_equal(old, new) or Reason.VALUE_CHANGED
 
 
 def _changed(old: Frame, new: Frame) -> Reason | None:
@@ -101,9 +108,10 @@ def _changed(old: Frame, new: Frame) -> Reason | None:
     if Holds.IMMUTABLE in {old.cardinality, new.cardinality}:
         return Reason.IMMUTABLE
     if new.from_value and shared(new.from_value, old.value):
-        return _scoped(old, new) or Reason.SWITCHED
+        limits = _scope_equal if new.slot == "prefer" else _scoped
+        return limits(old, new) or Reason.SWITCHED
     if old.slot == "prefer" and old.from_value and same(old.from_value, new.value):
-        return _scoped(old, new) or Reason.SWITCHED
+        return _scope_equal(old, new) or Reason.SWITCHED
     return _scope_equal(old, new) or _kind(old, new) or Reason.VALUE_CHANGED
 
 
@@ -186,6 +194,8 @@ def _guard_of_old(old: Frame, new: Frame) -> Reason | None:
         return Reason.NOT_ASSERTED
     if old.temporality is Temporality.PAST:
         return Reason.PAST
+    if old.slot == "residence" and "moved from" in old.cues and not new.from_value:
+        return Reason.NOT_A_NAME
     if old.cardinality is Holds.IMMUTABLE and new.slot != "end":
         return Reason.IMMUTABLE
     return None if old.is_main else Reason.SUBORDINATE

@@ -44,8 +44,7 @@ def ends(old: Frame, new: Frame) -> bool:
         return False
     if f"at:{new.value}" in old.cues:
         return True
-    heads = {words[-1] for words in (old.value.split(), old.slot.partition(":")[2].split()) if words}
-    return ended <= held or (held <= ended and not heads.isdisjoint(new.value.split()[-1:]))
+    return ended <= held
 
 
 def stem(word: str) -> str:

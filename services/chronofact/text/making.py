@@ -52,7 +52,7 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
             continue
         if said == "for" and _is_date(token):
             continue
-        if (is_change or said == "since") and (said in _DATES) and (time_at(token) or _is_date(token)):
+        if (is_change or said == "since") and said in _DATES and _dates(token):
             continue
         found.append(f"{said} {value_of(token, clause.prepared).text}")
     found += _inside(clause)
@@ -68,6 +68,14 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
             elif child.dep_ == "advcl":
                 found.append(f"{child.lemma_.lower()} clause")
     return " ".join(dict.fromkeys(found))
+
+
+def _dates(token: Any) -> bool:
+    """Whether it says when a change came about; hours, and days in the plural, limit what changed."""
+    timed = time_at(token)
+    if timed is None:
+        return _is_date(token)
+    return timed[1] != "clock" and not (timed[1] == "weekday" and token.lower_.endswith("days"))
 
 
 def _inside(clause: Clause) -> list[str]:

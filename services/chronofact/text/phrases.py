@@ -155,7 +155,7 @@ def whose(token: Token, prepared: Prepared) -> Whose:
         )
     of = whose(owner, prepared)
     words = [word for word in value.words if word not in of.entity.split()] or [value.head]
-    noun = " ".join(words)
+    noun = " ".join([*words, *_placed(token, prepared)])
     return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown)
 
 

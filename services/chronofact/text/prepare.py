@@ -8,6 +8,10 @@ from typing import Final
 
 from chronofact.text.words import MONTHS, WEEKDAYS
 
+_PRODUCT: Final = re.compile(
+    r"\d|\.\w|[a-z][A-Z]|^[A-Z]{3,}$|\b(?:Mail|Drive|Cloud|Studio|Notes|Docs|Sheets|Code|Desktop|Server|Premium|Pro|App|Linux|Music|Actions|"
+    r"Teams|Calendar|Keep|Reader|Browser|Manager|Inc|Corp|Labs|Bank|Health|Group|Systems|Software)$"
+)
 INVENTED: Final = ("Zorvex", "Belmor", "Tavrin", "Corvell", "Dalmer", "Marvick", "Perlan", "Quillan")
 """Plain words that no model knows: the parse can't depend on which name it was."""
 
@@ -40,6 +44,8 @@ class Prepared:
     names: dict[str, str] = field(default_factory=dict)
     """Invented name to the name it stands for, lower-case."""
     says_user: bool = True
+    products: set[str] = field(default_factory=set)
+    """Names that are written as no place is: with a digit, a dot, or a capital inside."""
     who: dict[str, str] = field(default_factory=dict)
     """Pronouns that stand for somebody who is named."""
 
@@ -71,7 +77,7 @@ def prepare(text: str) -> Prepared:
 
     said = _USER.sub(pronoun, text)
     prepared = Prepared(said, _meaning_user(said, (subject, possessive, object_), says_user=says_user), {}, says_user)
-    prepared.text = _masked(said, prepared.names)
+    prepared.text = _masked(said, prepared.names, prepared.products)
     if prepared.text[-1] not in ".!?":
         prepared.text += "."
     return prepared
@@ -96,7 +102,7 @@ def _meaning_user(said: str, pronouns: tuple[str, str, str], *, says_user: bool)
     return frozenset(mine)
 
 
-def _masked(text: str, names: dict[str, str]) -> str:
+def _masked(text: str, names: dict[str, str], products: set[str]) -> str:
     """Each name by an invented one; days, months, adjectives of nations and the first word stay."""
     given: dict[str, str] = {}
 
@@ -129,6 +135,8 @@ def _masked(text: str, names: dict[str, str]) -> str:
         if bare not in given and len(given) < len(INVENTED):
             given[bare] = INVENTED[len(given)]
             names[given[bare]] = bare.lower()
+            if _PRODUCT.search(bare):
+                products.add(bare.lower())
         return given.get(bare, bare) + possessive
 
     return _NAME.sub(invented, text)

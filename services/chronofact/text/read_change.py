@@ -165,7 +165,12 @@ def _relocated(clause: Clause) -> list[Frame]:
         clause.modality = Modality.PLANNED
     value = value_of(to, clause.prepared)
     old = clause.after("from")
-    if not value.is_name or value.type or (clause.lemma == "settle" and clause.after("on")):
+    if (
+        not value.is_name
+        or value.type
+        or value.text in clause.prepared.products
+        or (clause.lemma == "settle" and clause.after("on"))
+    ):
         return []
     clause.take(to, old)
     slot = "residence"
@@ -173,6 +178,8 @@ def _relocated(clause: Clause) -> list[Frame]:
     if (not is_person(clause.about) and clause.about.owner) or _is_common(clause):
         slot = "at:in"
     from_value = value_of(old, clause.prepared).text if old is not None else ""
+    if from_value and clause.lemma == "move":
+        clause.cues.append("moved from")
     kind = place_type(value.text)
     return [
         frame(

@@ -124,7 +124,8 @@ GROUPS: Final = frozenset(
 SIDE_ROLES: Final = frozenset({"student", "musician", "artist", "writer", "author", "singer", "dancer", "actor", "volunteer", "photographer",
                                "blogger", "athlete", "veteran", "poet", "painter", "guitarist", "drummer", "pianist", "player", "creator",
                                "activist", "entrepreneur", "investor", "collector", "streamer", "swimmer", "cyclist", "climber", "hiker",
-                               "gardener", "model", "dj", "comedian", "resident", "president", "leader", "tutor"})  # fmt: skip
+                               "gardener", "model", "dj", "comedian", "resident", "president", "leader", "tutor", "violinist", "cellist", "bassist", "vocalist", "organist", "flutist",
+                               "novelist", "cartoonist", "magician", "farmer", "landlord", "mother", "father", "reservist"})  # fmt: skip
 """Roles that one may have beside one's work."""
 PARTNERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance", "fiancee", "wife", "husband", "spouse"})
 IMMUTABLE: Final = frozenset({"birthplace", "birthday", "birth", "blood", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
