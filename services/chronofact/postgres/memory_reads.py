@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from struct import unpack
 from typing import Any, Final
 from uuid import UUID
@@ -21,6 +22,7 @@ from chronofact.contracts.memories import (
     WantedMemory,
 )
 from chronofact.contracts.reading import Scopes
+from chronofact.domain.interval import parse_instant
 from chronofact.postgres.spelling import Instant, InstantArray, Int8Array
 
 RANKED_MAX: Final = 1_000
@@ -58,31 +60,60 @@ class MemoryReads:
         parameters: dict[str, Any] = {
             "tenant_id": wanted.tenant_id,
             "subject_id": wanted.subject_id,
-            "valid_at": Instant(wanted.valid_at),
             "system_as_of": Instant.of(wanted.system_as_of),
             "next_offsets": None if wanted.next_offsets is None else Int8Array.of(wanted.next_offsets),
         }
         if wanted.named:
             filters.append(
-                "and (one.scope_kind, one.scope_key) in"
+                "and (f.scope_kind, f.scope_key) in"
                 " (select * from unnest(%(named_kinds)s::text[], %(named_keys)s::text[]))"
             )
             parameters["named_kinds"] = [kind for kind, _ in wanted.named]
             parameters["named_keys"] = [key for _, key in wanted.named]
         if wanted.category is not None:
-            filters.append("and one.fact_key = 'memory/' || %(category)s")
+            filters.append("and f.fact_key = 'memory/' || %(category)s")
             parameters["category"] = wanted.category
-        limit_scopes("one", wanted.scopes, filters, parameters)
-        return [MemoryFact(*row) for row in await self._all("memory_standings", tuple(filters), **parameters)]
+        limit_scopes("f", wanted.scopes, filters, parameters)
+        heads = await self._all("memory_facts", tuple(filters), **parameters)
+        return await self._standings(heads, wanted) if heads else []
+
+    async def _standings(self, heads: Sequence[tuple[Any, ...]], wanted: MemoriesWanted) -> list[MemoryFact]:
+        as_ofs = {head[0]: wanted.system_as_of if head[6] is None else parse_instant(head[6]) for head in heads}
+        shown = {
+            line[0]: line[1:]
+            for line in await self._all("memory_standings", valid_at=Instant(wanted.valid_at), **_known(as_ofs))
+        }
+        silent = {fact_no for fact_no, line in shown.items() if line[4]}
+        proposed = await self._numbers("memory_proposed", as_ofs, silent)
+        reviews = await self._numbers("memory_reviews", as_ofs, {head[0] for head in heads if head[7]})
+        undecided = await self._numbers("memory_undecided", as_ofs, {head[0] for head in heads if head[8]})
+        facts = []
+        for head in heads:
+            fact_no, line = head[0], shown.get(head[0])
+            if line is not None:
+                merged = [number for number in line[4] if number not in proposed[fact_no]]
+                pending = sorted(reviews[fact_no]), sorted(undecided[fact_no])
+                facts.append(MemoryFact._make((*head[:7], _eligible(*line[:3]), line[3], merged, *pending)))
+        return facts
+
+    async def _numbers(
+        self, name: str, as_ofs: Mapping[int, int | None], fact_nos: Collection[int]
+    ) -> Mapping[int, set[int]]:
+        """Version numbers by fact, of those facts that there is something to ask about."""
+        found: dict[int, set[int]] = defaultdict(set)
+        if fact_nos:
+            for fact_no, version_no in await self._all(name, **_known({one: as_ofs[one] for one in fact_nos})):
+                found[fact_no].add(version_no)
+        return found
 
     async def memories_ranked(
-        self, memories: Sequence[tuple[int, int]], asked: Asked, *, passed: int, limit: int
+        self, among: Mapping[int, Sequence[int]], asked: Asked, *, passed: int, limit: int
     ) -> list[Ranked]:
-        """Those of the memories (fact and version number) that the query finds, best first, behind so many."""
+        """Those of the memories, version numbers by fact, that the query finds, best first, behind so many."""
         rows = await self._all(
             "memory_search",
-            fact_nos=Int8Array.of([fact_no for fact_no, _ in memories]),
-            version_nos=Int8Array.of([version_no for _, version_no in memories]),
+            fact_nos=Int8Array.of([fact_no for fact_no, numbers in among.items() for _ in numbers]),
+            version_nos=Int8Array.of([number for numbers in among.values() for number in numbers]),
             query=asked.words,
             embedder=asked.embedder,
             embedding=_halfvec(asked.embedding),
@@ -137,6 +168,19 @@ class MemoryReads:
         """Whether some memory of the subject has not been checked yet."""
         filters, parameters = _limits(wanted, (), ())
         return bool(await self._all("relations_unchecked", filters, **parameters))
+
+
+def _known(as_ofs: Mapping[int, int | None]) -> dict[str, Any]:
+    return {"fact_nos": Int8Array.of(list(as_ofs)), "system_as_ofs": InstantArray.of(list(as_ofs.values()))}
+
+
+def _eligible(kind: int | None, versions: Sequence[int] | None, by_lane: list[int]) -> list[int]:
+    """What lane 0 names, or where it leaves that to them what the other lanes say."""
+    if kind == 0:
+        return []
+    if kind in {1, 2} and versions is not None:
+        return sorted(versions, reverse=True)
+    return by_lane
 
 
 def limit_scopes(table: str, scopes: Scopes | None, filters: list[str], parameters: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -47,20 +47,12 @@ class Include(StrEnum):
     PENDING_PAIRS = "pending_pairs"
 
 
-class Standing(NamedTuple):
-    """A memory among those to show: what it is at the instants, and what is open about it."""
-
-    fact: MemoryFact
-    version_no: int
-    word: str
-    open: frozenset[Include]
-
-
 class Shown(NamedTuple):
     """A memory of a page; ``ranked`` where a query found it."""
 
-    standing: Standing
-    ranked: Ranked | None
+    fact: MemoryFact
+    version_no: int
+    ranked: Ranked | None = None
 
 
 class Memories:
@@ -86,10 +78,9 @@ class Memories:
             snapshot = reading.snapshot
             freshness = freshness_of_page(self._reader, reading, begun, wait)
             facts = await snapshot.memory_facts(wanted)
-            standings = [one for fact in facts for one in standings_of(fact, included)]
-            look = _Page(snapshot, standings, [] if begun is None else begun.key, limit)
+            look = _Page(snapshot, facts, included, [] if begun is None else begun.key, limit)
             page, key = await look.searched(asked) if asked else look.listed()
-            lines = await snapshot.memories([_as_known(one.standing, wanted) for one in page])
+            lines = await snapshot.memories([_as_known(one, wanted) for one in page])
             lacking = await parked_among(snapshot, _covered(wanted))
             cut = snapshot.standing.position if begun is None else begun.cut
         place = None if key is None else Place(key, wanted.valid_at, cut)
@@ -115,44 +106,62 @@ class Memories:
 class _Page:
     """One page of what is to be shown."""
 
-    def __init__(self, snapshot: Snapshot, standings: Sequence[Standing], after: Sequence[Any], limit: int) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        facts: Sequence[MemoryFact],
+        included: frozenset[Include],
+        after: Sequence[Any],
+        limit: int,
+    ) -> None:
         self._snapshot = snapshot
-        self._standings = standings
+        self._facts = facts
+        self._included = included
         self._after = after
         self._limit = limit
 
     def listed(self) -> tuple[list[Shown], list[Any] | None]:
         """The memories behind the last page's, and where this one ends."""
-        after = tuple(self._after[:3]), -self._after[3] if self._after else 0
-        behind = [one for one in self._standings if not self._after or _place_of(one) > after]
-        page = [Shown(one, None) for one in behind[: self._limit]]
-        if len(behind) <= self._limit:
-            return page, None
-        last = page[-1].standing
-        return page, [last.fact.scope_kind, last.fact.scope_key, last.fact.fact_key, last.version_no]
+        page: list[Shown] = []
+        for fact in sorted(self._facts, key=lambda one: one[2:5]):  # whatever the database's collation
+            place = [fact.scope_kind, fact.scope_key, fact.fact_key]
+            if self._after and place < list(self._after[:3]):
+                continue
+            below = self._after[3] if self._after and place == list(self._after[:3]) else None
+            for number in numbers_of(fact, self._included):
+                if below is not None and number >= below:
+                    continue
+                if len(page) == self._limit:
+                    last = page[-1]
+                    return page, [last.fact.scope_kind, last.fact.scope_key, last.fact.fact_key, last.version_no]
+                page.append(Shown(fact, number))
+        return page, None
 
     async def searched(self, asked: Asked) -> tuple[list[Shown], list[Any] | None]:
         """What the query finds behind so many, and how many there are up to its end."""
-        by_number = {(one.fact.fact_no, one.version_no): one for one in self._standings}
+        by_number = {fact.fact_no: fact for fact in self._facts}
+        among = {fact.fact_no: numbers_of(fact, self._included) for fact in self._facts}
         passed = self._after[0] if self._after else 0
-        ranked = await self._snapshot.memories_ranked(list(by_number), asked, passed=passed, limit=self._limit + 1)
-        page = [Shown(by_number[one.fact_no, one.version_no], one) for one in ranked[: self._limit]]
+        ranked = await self._snapshot.memories_ranked(among, asked, passed=passed, limit=self._limit + 1)
+        page = [Shown(by_number[one.fact_no], one.version_no, one) for one in ranked[: self._limit]]
         return page, [passed + self._limit] if len(ranked) > self._limit else None
 
 
-def standings_of(fact: MemoryFact, included: frozenset[Include]) -> Iterator[Standing]:
-    """A fact's memories that are to be shown, the last asserted first."""
-    review, undecided = frozenset(fact.under_review), frozenset(fact.undecided)
-    shown = [(number, "eligible") for number in fact.eligible]
+def numbers_of(fact: MemoryFact, included: frozenset[Include]) -> list[int]:
+    """A fact's versions that are to be shown, the last asserted first."""
+    shown = fact.eligible
     if Include.SUPERSEDED in included:
-        shown += [(number, "superseded") for number in fact.superseded]
+        shown = shown + fact.superseded
     if Include.MERGED in included:
-        shown += [(number, "merged") for number in fact.merged]
-    for number, word in sorted(shown, reverse=True):
-        open_ = {Include.PENDING_REVIEW} if number in review else set[Include]()
-        open_ |= {Include.PENDING_PAIRS} if number in undecided else set()
-        if open_ <= included:
-            yield Standing(fact, number, word, frozenset(open_))
+        shown = shown + fact.merged
+    hidden = set[int]()
+    if Include.PENDING_REVIEW not in included:
+        hidden.update(fact.under_review)
+    if Include.PENDING_PAIRS not in included:
+        hidden.update(fact.undecided)
+    if shown is not fact.eligible:
+        shown = sorted(shown, reverse=True)
+    return [number for number in shown if number not in hidden] if hidden else shown
 
 
 def left_out_of(facts: Sequence[MemoryFact], included: frozenset[Include]) -> dict[str, int]:
@@ -238,17 +247,20 @@ def _covered(wanted: MemoriesWanted) -> Covered:
     )
 
 
-def _place_of(one: Standing) -> tuple[tuple[str, str, str], int]:
-    return (one.fact.scope_kind, one.fact.scope_key, one.fact.fact_key), -one.version_no
-
-
-def _as_known(one: Standing, wanted: MemoriesWanted) -> WantedMemory:
+def _as_known(one: Shown, wanted: MemoriesWanted) -> WantedMemory:
     as_of = one.fact.as_of
     return WantedMemory(one.fact.fact_no, one.version_no, wanted.system_as_of if as_of is None else instant_of(as_of))
 
 
+def _word(one: Shown) -> str:
+    if one.version_no in one.fact.superseded:
+        return "superseded"
+    return "merged" if one.version_no in one.fact.merged else "eligible"
+
+
 def _body(one: Shown, line: MemoryLine, subject: str) -> Body:
-    (fact, _, word, open_), ranked = one
+    fact, number, ranked = one
+    word = _word(one)
     body: Body = {
         "version_id": line.version_id,
         "text": line.text,
@@ -267,8 +279,8 @@ def _body(one: Shown, line: MemoryLine, subject: str) -> Body:
         "standing": word,
         "superseded_by": line.superseded_by_id if word == "superseded" else None,
         "merged_into": line.merged_into_id if word == "merged" else None,
-        "pending_review": Include.PENDING_REVIEW in open_,
-        "pending_pairs": Include.PENDING_PAIRS in open_,
+        "pending_review": number in fact.under_review,
+        "pending_pairs": number in fact.undecided,
         "checked": line.is_checked,
     }
     if ranked is not None:

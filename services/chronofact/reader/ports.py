@@ -133,9 +133,9 @@ class Snapshot(Protocol):
         ...
 
     async def memories_ranked(
-        self, memories: Sequence[tuple[int, int]], asked: Asked, *, passed: int, limit: int
+        self, among: Mapping[int, Sequence[int]], asked: Asked, *, passed: int, limit: int
     ) -> list[Ranked]:
-        """Those of the memories (fact and version number) that the query finds, best first, behind so many."""
+        """Those of the memories, version numbers by fact, that the query finds, best first, behind so many."""
         ...
 
     async def memories(self, wanted: Sequence[WantedMemory]) -> list[MemoryLine]:
