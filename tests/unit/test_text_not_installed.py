@@ -61,11 +61,24 @@ print(writer.send(assertion()).status_code)
 """
 
 
-def told(program: str, lacking: tuple[str, ...] = LACKING) -> str:
+STARTED = """
+import os, runpy
+
+os.environ["CHRONOFACT_TEXTS"] = "on"
+os.environ["CHRONOFACT_AUTH"] = "off"
+runpy.run_module("chronofact.writer", run_name="__main__")
+"""
+
+
+def ran(program: str, lacking: tuple[str, ...] = LACKING) -> subprocess.CompletedProcess[str]:
     source = f"LACKING = {set(lacking)!r}\n{WITHOUT}\n{program}"
-    ran = subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    return subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def told(program: str, lacking: tuple[str, ...] = LACKING) -> str:
+    done = ran(program, lacking)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_every_service_is_imported_without_it() -> None:
@@ -82,6 +95,13 @@ def test_facts_are_taken_and_memories_are_refused_by_name() -> None:
 def test_what_is_missing_is_named(module: str) -> None:
     refused, _ = told(ASKED, (module,)).splitlines()
     assert refused.endswith(module.replace("_", "-"))
+
+
+def test_a_writer_that_must_take_texts_does_not_start_without_it() -> None:
+    refused = ran(STARTED, ("onnxruntime",))
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("chronofact: CHRONOFACT_TEXTS is on: ")
+    assert "onnxruntime" in refused.stderr
 
 
 def test_with_it_nothing_is_missing() -> None:
