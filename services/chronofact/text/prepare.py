@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from chronofact.text.types import is_tool
 from chronofact.text.words import MONTHS, WEEKDAYS
 
 _PRODUCT: Final = re.compile(
     r"\d|\.\w|[a-z][A-Z]|^[A-Z]{3,}$|\b(?:Mail|Drive|Cloud|Studio|Notes|Docs|Sheets|Code|Desktop|Server|Premium|Pro|App|Linux|Music|Actions|"
     r"Teams|Calendar|Keep|Reader|Browser|Manager|Inc|Corp|Labs|Bank|Health|Group|Systems|Software)$"
 )
+_AFTER: Final = re.compile(r"(\b(?:to|from|with) )([a-z][\w+#.-]*\w)\b")
 INVENTED: Final = ("Zorvex", "Belmor", "Tavrin", "Corvell", "Dalmer", "Marvick", "Perlan", "Quillan")
 """Plain words that no model knows: the parse can't depend on which name it was."""
 
@@ -139,4 +141,7 @@ def _masked(text: str, names: dict[str, str], products: set[str]) -> str:
                 products.add(bare.lower())
         return given.get(bare, bare) + possessive
 
-    return _NAME.sub(invented, text)
+    def tool(found: re.Match[str]) -> str:
+        return found[1] + (_invent(found[2]) if is_tool(found[2]) else found[2])
+
+    return _AFTER.sub(tool, _NAME.sub(invented, text))

@@ -40,6 +40,9 @@ _MEMBERS: Final = {
     "diet": " ".join(DIETS),
 }
 _TYPES: Final = {member.replace("-", " "): kind for kind, members in _MEMBERS.items() for member in members.split()}
+_TOOLS: Final = frozenset(
+    {"package manager", "shell", "test framework", "editor", "database", "bundler", "programming language"}
+)
 REGIONS: Final = frozenset(
     "usa|us|uk|america|england|scotland|wales|ireland|france|germany|spain|italy|portugal|netherlands|belgium|austria|switzerland|poland|"
     "sweden|norway|denmark|finland|iceland|greece|turkey|russia|ukraine|china|japan|korea|india|pakistan|vietnam|thailand|indonesia|"
@@ -64,6 +67,11 @@ def type_of(value: str) -> str:
     if numbers and len(numbers) < len(words):
         return type_of(" ".join(word for word in words if word not in numbers))
     return _TYPES.get(words[-1], "") if words else ""
+
+
+def is_tool(word: str) -> bool:
+    """Whether a lower-case word is the name of a tool, however English it looks."""
+    return _TYPES.get(word) in _TOOLS
 
 
 def place_type(value: str) -> str:
