@@ -126,8 +126,9 @@ class TextStream:
         async def round_of() -> None:
             try:
                 await work()
-            except Exception as error:  # noqa: BLE001 - a timer's entry
+            except Exception as error:
                 self._fault(error)
+                raise
 
         self.app.timer(seconds, name=name)(round_of)
 
@@ -168,11 +169,10 @@ class TextStream:
     async def _work(self, stream: Stream[Any], taken: _Taken) -> None:
         try:
             await self._handle(taken.event.value or b"")
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a task's entry: nothing of it may reach Faust
+        except Exception as error:
+            # nothing of it may reach Faust: the process ends here
             self._fault(error)
-            return
+            raise
         finally:
             self._room.release()
         for event in self._order.done(taken):

@@ -20,6 +20,7 @@ from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.session import CONNECT_TIMEOUT_S, conninfo_for
 from chronofact.postgres.silence import answering
 from chronofact.postgres.template import Script, script
+from chronofact.runtime.failures import Corruption, Transient, Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
@@ -214,7 +215,7 @@ class Claims:
         async with self._turn:
             if number in self._mine:
                 self._mine.discard(number)
-                with suppress(Exception):
+                with suppress(Transient, Unfit, Corruption):
                     await self._told("select pg_advisory_unlock(%s, %s)", number)
 
     async def close(self) -> None:
