@@ -13,10 +13,10 @@ SERVICE_TIERS := tests/contract tests/migration tests/integration tests/simulati
 RESOLVE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage lint check format bench soak docs lock clean
+.PHONY: help install demo test coverage lint check format bench bench-text soak docs lock clean
 
 help: ## What there is to do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMPS)/kafka $(STAMPS)/compiled ## Everything into .venv, from the lock file, hashes checked
 
@@ -75,6 +75,9 @@ format: install ## Write the format that check asks for
 
 bench: install ## Measured figures, one run, on this machine
 	$(PYTEST) -m "bench and not soak" -p no:randomly -s tests/bench
+
+bench-text: install ## What the rule finds in memories and what reading them costs; needs no servers
+	$(PYTEST) -m "bench and not soak" -p no:randomly -s tests/bench/test_text.py
 
 soak: install ## Long runs; once an issue
 	$(PYTEST) -m soak -s tests
