@@ -33,7 +33,9 @@ class WriterProcess:
         )
         assert self.process.stderr is not None
         self.logged = [orjson.loads(self.process.stderr.readline())]
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.logged[0]['port']}", timeout=30)
+        while "port" not in self.logged[-1]:  # it may have loaded models first
+            self.logged.append(orjson.loads(self.process.stderr.readline()))
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.logged[-1]['port']}", timeout=30)
 
     def __enter__(self) -> Self:
         return self

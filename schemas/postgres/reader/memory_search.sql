@@ -22,7 +22,7 @@ near as (
         l.distance,
         row_number() over (order by l.distance asc, l.fact_no asc, l.version_no asc) as place
     from looked as l
-    where l.distance <= 1 - %(near_min)s::double precision -- none of a vector that is all zero
+    where l.distance < 'NaN' -- as of a vector that is all zero
     order by l.distance asc, l.fact_no asc, l.version_no asc
     limit %(ranked_max)s
 ),
@@ -46,7 +46,9 @@ found as (
         coalesce(n.distance, w.distance) as distance,
         n.place as place_near,
         w.place as place_worded,
-        coalesce(%(weight_near)s / (%(smoothing)s + n.place), 0)
+        coalesce(
+            %(weight_near)s * greatest(0, least(1, (1 - n.distance) / %(near_at)s)) / (%(smoothing)s + n.place), 0
+        )
         + coalesce(%(weight_worded)s / (%(smoothing)s + w.place), 0) as score
     from near as n
     full join worded as w on n.fact_no = w.fact_no and n.version_no = w.version_no

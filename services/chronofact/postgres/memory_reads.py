@@ -27,8 +27,8 @@ from chronofact.postgres.spelling import Instant, InstantArray, Int8Array
 
 RANKED_MAX: Final = 1_000
 """Of each way of searching, how many of the best are joined; a search ends there."""
-NEAR_MIN: Final = 0.2
-"""Cosine below which nothing is near: texts of one subject that have nothing in common begin there."""
+NEAR_AT: Final = 0.2
+"""A cosine below counts the less the smaller it is: what has nothing in common lies there, and comes last."""
 SMOOTHING: Final = 10.0
 WEIGHT_NEAR: Final = 1.5
 WEIGHT_WORDED: Final = 1.0
@@ -118,7 +118,7 @@ class MemoryReads:
             embedder=asked.embedder,
             embedding=_halfvec(asked.embedding),
             ranked_max=RANKED_MAX,
-            near_min=NEAR_MIN,
+            near_at=NEAR_AT,
             smoothing=SMOOTHING,
             weight_near=WEIGHT_NEAR,
             weight_worded=WEIGHT_WORDED,

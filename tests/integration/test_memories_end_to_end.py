@@ -1,0 +1,133 @@
+"""Text memories through the HTTP interfaces: written, decided by rule or by a model, found, and decided anew by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+
+from chronofact.client import Accepted
+from tests.integration import model_server as faults
+from tests.integration.adjudicating import eventually
+from tests.integration.fixtures_stack import database_like
+from tests.integration.remembering_all import Everything, everything_on
+
+MARCH, APRIL, JUNE, JULY = (f"2026-{month:02d}-01T00:00:00Z" for month in (3, 4, 6, 7))
+KEY = "memory/preference"
+PYTHON, GO = "User prefers Python", "User is switching to Go"
+
+
+@pytest.fixture(scope="module")
+def stack(kafka: str, postgres: str, database_template: str) -> Iterator[Everything]:
+    with database_like(postgres, database_template) as database, everything_on(kafka, database) as everything:
+        yield everything
+
+
+def id_of(said: Accepted) -> UUID:
+    assert said.version_id is not None
+    return said.version_id
+
+
+@pytest.mark.parametrize("order", ["as it was", "the other way"])
+def test_march_and_june_are_a_change_and_no_model_is_called(stack: Everything, order: str) -> None:
+    subject, said = f"ana, {order}", {PYTHON: MARCH, GO: JUNE}
+    known = {
+        text: stack.remember(subject, text, said[text]) for text in (said if order == "as it was" else reversed(said))
+    }
+    python, go = known[PYTHON], known[GO]
+    relation = stack.relation(python, go)
+    assert (relation["relation"], relation["newer"]) == ("supersedes", str(go.version_id))
+    assert (relation["decided_by"], relation["llm_call_made"]) == ("rule", False)
+    assert stack.asked_about(PYTHON, GO) == 0
+    old, new = stack.label(python), stack.label(go)
+    assert (old["lifecycle"], old["superseded_by_id"]) == ("SUPERSEDED", str(go.version_id))
+    assert (new["lifecycle"], new["supersedes_id"]) == ("ACTIVE", str(python.version_id))
+    assert stack.texts(subject, valid_at=APRIL) == [PYTHON]
+    assert stack.texts(subject, "which language", valid_at=JULY) == [GO]
+    assert stack.in_postgres(
+        "select r.relation, r.newer_version_id, r.decided_by, r.llm_call_made, v.lifecycle, v.superseded_by_id"
+        " from chronofact.memory_relationship as r"
+        " inner join chronofact.memory_fact_version as v on v.id = %s and r.fact_id = v.fact_id",
+        python.version_id,
+    ) == [("supersedes", go.version_id, "rule", False, "SUPERSEDED", go.version_id)]
+
+
+def test_what_overlaps_and_differs_is_asked_about_and_the_less_sure_one_waits_for_a_person(stack: Everything) -> None:
+    sure = stack.remember("bea", "User prefers Java", MARCH, confidence=0.9)
+    unsure = stack.remember("bea", "User prefers Rust", MARCH, confidence=0.3)
+    relation = stack.relation(sure, unsure)
+    assert (relation["relation"], relation["decided_by"], relation["llm_call_made"]) == ("contradicts", "model", True)
+    assert stack.asked_about("User prefers Java", "User prefers Rust") == 1
+    (edge,) = stack.client.conflicts(subject="bea")["conflicts"]
+    assert (edge["relation"], edge["pending_review"]) == ("OPEN", str(unsure.version_id))
+    assert stack.texts("bea") == ["User prefers Java"]
+    context = stack.client.context("bea")
+    assert "Java" in context.text
+    assert "Rust" not in context.text
+    assert [one.kind for one in context.questions] == ["review"]
+    stack.client.settle("bea", KEY, id_of(sure), id_of(unsure), keep=id_of(unsure), reason="she said so")
+    assert stack.texts("bea") == ["User prefers Rust"]
+    assert stack.client.context("bea").questions == ()
+
+
+def test_a_near_duplicate_is_merged_and_a_person_takes_it_apart_again(stack: Everything) -> None:
+    first = stack.remember("cem", "User prefers Python", MARCH)
+    second = stack.remember("cem", "User really prefers Python", APRIL)
+    third = stack.remember("cem", "User really does prefer Python", JUNE)
+    assert stack.relation(first, second)["relation"] == "near_duplicate"
+    assert stack.label(second)["merged_into_id"] == stack.label(third)["merged_into_id"] == str(first.version_id)
+    assert stack.texts("cem", "Python") == ["User prefers Python"]
+    for other in (first, third):
+        stack.client.declare_relation(
+            "cem",
+            KEY,
+            id_of(second),
+            id_of(other),
+            "unrelated",
+            decided_at=MARCH,
+            decided_by="person",
+        )
+    assert stack.label(second)["merged_into_id"] is None
+    assert set(stack.texts("cem")) == {"User prefers Python", "User really prefers Python"}
+
+
+def test_a_start_that_is_not_known_is_never_decided_by_rule(stack: Everything) -> None:
+    python, go = stack.remember("dan", PYTHON), stack.remember("dan", "User now prefers Go")
+    relation = stack.relation(python, go)
+    assert (relation["relation"], relation["decided_by"], relation["newer"]) == (
+        "supersedes",
+        "model",
+        str(go.version_id),
+    )
+    assert stack.texts("dan") == ["User now prefers Go"]
+    assert set(stack.texts("dan", valid_at=APRIL)) == {PYTHON, "User now prefers Go"}, "it holds from the decision on"
+    stack.client.declare_relation(
+        "dan",
+        KEY,
+        id_of(python),
+        id_of(go),
+        "supersedes",
+        newer=python.version_id,
+        decided_at=MARCH,
+        decided_by="person",
+    )
+    assert stack.texts("dan") == [PYTHON]
+
+
+def test_a_pair_waits_while_no_model_answers_and_is_out_of_every_prompt(stack: Everything) -> None:
+    stack.model.always = faults.status(503)
+    try:
+        python, go = stack.remember("eva", PYTHON), stack.remember("eva", "User now prefers Go")
+        (pending,) = stack.relations(go)["pending"]
+        assert {pending["left"], pending["right"]} == {str(python.version_id), str(go.version_id)}
+        assert pending["reason"] == "model_failed"
+        assert stack.texts("eva") == [PYTHON]
+        assert set(stack.texts("eva", include="pending_pairs")) == {PYTHON, "User now prefers Go"}
+        context = stack.client.context("eva")
+        assert "Go" not in context.text
+        assert [one.kind for one in context.questions] == ["relation"]
+    finally:
+        stack.model.always = None
+    eventually(lambda: stack.texts("eva") == ["User now prefers Go"])
+    assert stack.relations(go)["pending"] == []
