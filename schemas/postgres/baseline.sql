@@ -96,6 +96,8 @@ create index dropped_event_by_place on chronofact.dropped_event (topic_id, parti
 -- Independent checks: which there were, at which cut of the log, and what each found.
 create extension if not exists btree_gist; -- for numbers and ranges under one constraint
 
+create extension if not exists vector; -- for embeddings of text memories
+
 create table chronofact.reconciliation_run (
     run_id bigint generated always as identity,
     projection text not null,

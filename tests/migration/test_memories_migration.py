@@ -6,10 +6,13 @@ import json
 from uuid import uuid4
 
 import psycopg
+import pytest
 
+from chronofact.postgres import migrate as migrating
 from chronofact.postgres.migrate import migrate
 from chronofact.postgres.projections import create_projection
 from chronofact.postgres.session import connect
+from chronofact.runtime.failures import Unfit
 
 MIGRATION = "013_pre_memories"
 SHAPE = """
@@ -62,3 +65,47 @@ def test_an_older_projection_becomes_like_a_new_one_and_keeps_its_checks(databas
         assert any(line[:3] == ("column", "memory", "embedding") for line in shape(connection, "p1"))
         kept = connection.execute("select * from p1.checked").fetchall()
     assert kept == [(1, event_id, 7, version_id, 3, 2, 1, "x", True)]
+
+
+def test_a_server_without_pgvector_is_refused_before_anything_is_changed(
+    empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        migrating, "_VECTOR", migrating._VECTOR.replace("'vector'", "'no_such'").replace("halfvec", "no_such")
+    )
+    refused_for(empty_database, "the server has no pgvector")
+    with psycopg.connect(empty_database) as connection:
+        assert connection.execute("select to_regnamespace('chronofact')").fetchone() == (None,)
+
+
+def test_who_may_not_create_the_extension_is_told_who_may(empty_database: str) -> None:
+    role, password = f"plain_{uuid4().hex}", uuid4().hex
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(f"create role {role} login password '{password}'")
+        connection.execute(f"grant create on database {connection.info.dbname} to {role}")
+        connection.execute(f"grant create on schema public to {role}")
+        try:
+            plain = psycopg.conninfo.make_conninfo(empty_database, user=role, password=password)
+            refused_for(plain, "may not create")
+            connection.execute("create extension vector")
+            connection.execute("create extension btree_gist")
+            assert MIGRATION in migrate(plain).applied
+        finally:
+            connection.execute(f"drop owned by {role} cascade")
+            connection.execute(f"drop role {role}")
+
+
+def test_an_extension_that_lies_elsewhere_is_named(empty_database: str) -> None:
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute("create schema aside")
+        connection.execute("create extension vector schema aside")
+    refused_for(empty_database, "in the schema aside")
+    on_path = psycopg.conninfo.make_conninfo(empty_database, options="-c search_path=public,aside")
+    assert MIGRATION in migrate(on_path).applied
+
+
+def refused_for(address: str, why: str) -> None:
+    with pytest.raises(Unfit) as refused:
+        migrate(address)
+    assert refused.value.code == "pgvector_missing"
+    assert why in str(refused.value)

@@ -212,6 +212,10 @@ _SURROUNDINGS: Final = _ELSEWHERE | {
     ),
     "postgres_unexpected": ("Postgres refuses a statement; its log tells which.", "see the log of Postgres"),
     "postgres_too_old": ("Postgres is older than 18.", "use Postgres 18 or newer"),
+    "pgvector_missing": (
+        "The database lacks the extension vector (pgvector), at least of version 0.7.",
+        "install pgvector on the server and say `create extension vector` as a superuser; then `chronofact migrate` again",
+    ),
     "database_not_utf8": ("The database is not UTF-8.", "create it with encoding UTF8"),
     "migration_changed": (
         "An applied migration differs from its file.",

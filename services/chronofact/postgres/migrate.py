@@ -24,6 +24,24 @@ create table if not exists chronofact.migration (
     constraint migration_pkey primary key (name)
 );
 """
+_VECTOR: Final = """
+select
+    to_regtype('halfvec') is not null,
+    (select e.extnamespace::regnamespace::text from pg_extension as e where e.extname = 'vector'),
+    coalesce(
+        (select e.extversion from pg_extension as e where e.extname = 'vector'),
+        (select v.default_version from pg_available_extensions as v where v.name = 'vector')
+    ),
+    exists (
+        select from pg_available_extension_versions as v
+        where
+            v.name = 'vector'
+            and (
+                (select r.rolsuper from pg_roles as r where r.rolname = current_user)
+                or (v.trusted and has_database_privilege(current_database(), 'create'))
+            )
+    )
+"""
 
 
 class Phase(StrEnum):
@@ -56,11 +74,12 @@ def migrate(
 
     Raises:
         Transient: the database is away or another migration holds a lock.
-        Unfit: the database is not UTF-8, or an applied migration's file has changed.
+        Unfit: the database is not UTF-8 or lacks pgvector, or an applied migration's file has changed.
     """
     with connect(conninfo, "migrate", autocommit=True) as connection, failures_named():
         connection.execute("select pg_advisory_lock(%s)", (LOCK_KEY,))
         _refuse_unfit(connection)
+        _refuse_without_vector(connection)
         connection.execute(_LEDGER)
         before = _status(connection)
         if before.changed:
@@ -125,3 +144,24 @@ def _refuse_unfit(connection: Connection[Any]) -> None:
         raise Unfit("database_not_utf8", "the database is not UTF-8", remedy="create it with encoding UTF8")
     if found[1] < 180_000:
         raise Unfit("postgres_too_old", "Postgres is older than 18", remedy="use Postgres 18 or newer")
+
+
+def _refuse_without_vector(connection: Connection[Any]) -> None:
+    """Before anything is changed, so that a server without pgvector goes on as it is (ADR 35)."""
+    found = connection.execute(_VECTOR).fetchone()
+    if found is None or found[0]:
+        return
+    _, installed_in, version, may_create = found
+    if installed_in is not None:
+        why = f"pgvector {version} is in the schema {installed_in}, where nobody looks, or has no type halfvec"
+        remedy = "say `alter extension vector update`, and add its schema to the search_path of the database"
+    elif version is None:
+        why, remedy = (
+            "the server has no pgvector",
+            "install pgvector 0.7 or newer there (docker-compose.yml has an image)",
+        )
+    elif may_create:
+        return
+    else:
+        why, remedy = "this user may not create the extension vector", "say `create extension vector` as a superuser"
+    raise Unfit("pgvector_missing", why, remedy=f"{remedy}; then run `chronofact migrate` again")
