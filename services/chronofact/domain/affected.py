@@ -10,6 +10,7 @@ from chronofact.domain.spans import POS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from chronofact.domain.groups import Group
     from chronofact.domain.knots import Knot
     from chronofact.domain.standing import Standing, Version
 
@@ -26,13 +27,14 @@ def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iter
             first.add(pair.other(version))
     found = set(first)
     waiting = list(first)
+    expanded: set[Group] = set()
     while waiting:
         at = waiting.pop()
         knot = knots.get(at)
         if at not in first and knot is None and at.capable and not at.pairs and at.group is None:
             targets = _weak_targets(standing, knots, at)
         else:
-            targets = _targets(standing, knots, at, first)
+            targets = _targets(standing, knots, at, first, expanded)
         for target in targets:
             if target not in found:
                 found.add(target)
@@ -40,15 +42,22 @@ def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iter
     return found
 
 
-def _targets(standing: Standing, knots: Mapping[Version, Knot], at: Version, first: set[Version]) -> list[Version]:
-    """What its edges point at, and what shares its knot or group."""
+def _targets(
+    standing: Standing, knots: Mapping[Version, Knot], at: Version, first: set[Version], expanded: set[Group]
+) -> list[Version]:
+    """What its edges point at, and what shares its knot, or the group that they enter by it."""
     targets: list[Version] = [edge.dst for edge in at.outs]
     if (knot := knots.get(at)) is not None:
         targets += knot.members
     if standing.is_single and _may_be_automatic(at):
         targets += _automatic_targets(standing, knots, at, first)
     if standing.has_groups:
-        targets = [member for target in (at, *targets) for member in target.group or (target,)]
+        if at.ins or standing.is_single:
+            targets.append(at)
+        groups = {target.group for target in targets if target.group is not None} - expanded
+        expanded |= groups
+        for group in groups:
+            targets += group.members
     return targets
 
 
@@ -80,7 +89,7 @@ def _automatic_targets(
     for at in range(bisect_left(standing.by_start, (version.start, 0)) - 1, -1, -1):
         if floor is not None and standing.by_start[at][0] < floor:
             return
-        if standing.reach[at] <= version.start and not standing.has_upward_edge:
+        if standing.reach[at] <= version.start and standing.is_orderly:
             return
         below = standing.numbered[standing.by_start[at][1] - 1]
         if below.end > version.start or not below.capable or below.pairs or below in changed or below in knots:
@@ -92,7 +101,7 @@ def _automatic_targets(
             and not below.pairs
             and below not in changed
             and below not in knots
-            and not standing.has_upward_edge
+            and standing.is_orderly
         ):
             floor = below.start
             yield from (edge.dst for edge in below.outs)

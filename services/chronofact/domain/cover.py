@@ -10,6 +10,7 @@ from chronofact.domain.spans import NOWHERE, Spans, clip, contains, joined, subt
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from chronofact.domain.groups import Group
     from chronofact.domain.knots import Knot
     from chronofact.domain.spans import Span
     from chronofact.domain.standing import Standing, Version
@@ -22,7 +23,8 @@ def covered(standing: Standing, knots: Mapping[Version, Knot], version: Version)
     the way that can cover does so and ends the search there; one that can't (revoked, ended before its start, judged
     wrong, kept against) passes on what reaches it. Versions on one cycle of edges are weighed against each other apart.
     """
-    if not version.ins and version.group is None and not _has_automatic_above(standing, version):
+    entered = version.ins if version.group is None else version.group.entered
+    if not entered and not _has_automatic_above(standing, version):
         return NOWHERE
     own = (version.start, version.end)
     knot = knots.get(version)
@@ -54,7 +56,8 @@ def covered(standing: Standing, knots: Mapping[Version, Knot], version: Version)
 
 
 def _has_automatic_above(standing: Standing, version: Version) -> bool:
-    return standing.is_single and bool(standing.autos) and standing.autos[-1][0] > version.start
+    low = version.start if version.group is None else version.group.low
+    return standing.is_single and bool(standing.autos) and standing.autos[-1][0] > low
 
 
 def gained_from(standing: Standing, newcomer: Version, version: Version) -> Spans:
@@ -100,15 +103,13 @@ def _reaching(
             yield source, within, False
 
 
-def _reaching_group(
-    standing: Standing, group: tuple[Version, ...], spans: Spans
-) -> Iterator[tuple[Version, Spans, bool]]:
+def _reaching_group(standing: Standing, group: Group, spans: Spans) -> Iterator[tuple[Version, Spans, bool]]:
     """An edge to any of a group of near duplicates is one to all."""
-    for member in group:
-        for edge in member.ins:
-            if edge.counts and (within := clip(spans, *edge.effect())):
-                yield edge.src, within, True
-        for source in automatic_above(standing, member) if standing.is_single else ():
+    for edge in group.entering(standing.turn):
+        if within := clip(spans, *edge.effect()):
+            yield edge.src, within, True
+    for member in group.members if standing.is_single else ():
+        for source in automatic_above(standing, member):
             if not source.has_stated(member) and (within := clip(spans, *automatic_effect(source))):
                 yield source, within, False
 

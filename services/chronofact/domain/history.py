@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chronofact.domain.affected import affected_by
 from chronofact.domain.cover import covered, gained_from
-from chronofact.domain.events import ConflictResolved, FactActivated, FactAsserted, FactEnded, FactRevoked
+from chronofact.domain.events import (
+    ConflictResolved,
+    FactActivated,
+    FactAsserted,
+    FactEnded,
+    FactRevoked,
+    RelationDeclared,
+)
 from chronofact.domain.interval import INSTANT_MIN
 from chronofact.domain.knots import knots_of
 from chronofact.domain.labels import Label, label_of
@@ -175,7 +182,8 @@ class History:
             if isinstance(event.what, FactAsserted | FactActivated):
                 # what pointed at a version before it was known or active supersedes it now
                 self._relabel.update(edge.src for version in changed for edge in version.ins)
-        if self.open.is_changed or self.standing.pairs or self.standing.relations is not None:
+        self._relabel.update(self.standing.take_renamed())
+        if self.open.is_changed or self.standing.pairs or self.standing.has_contradiction_news:
             self._note_conflicts()
         paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
         return Change(self.event_seq, self.recorded_at, no, paintings)
@@ -226,7 +234,9 @@ class History:
     def _keeps_knots(self, event: Event, changed: Collection[Version], *, is_new: bool) -> bool:
         """Whether no cycle of edges can have come or gone, so that none need be looked for."""
         standing = self.standing
-        if not standing.has_upward_edge:
+        if standing.is_orderly:
+            return True
+        if isinstance(event.what, RelationDeclared) and not standing.may_knot:
             return True
         if self._knots:
             return isinstance(event.what, FactEnded | ConflictResolved)
@@ -236,7 +246,7 @@ class History:
             return False
         # a new version that nothing points at closes no cycle
         latest_auto = standing.autos[-1][0] if standing.autos else NEG
-        return all(not version.ins and latest_auto <= version.start for version in changed)
+        return not standing.may_knot and all(not v.ins and latest_auto <= v.start for v in changed)
 
     def _settle(self, versions: Collection[Version], newcomer: Version | None = None) -> list[tuple[Version, Spans]]:
         """Finds anew where each version is covered and eligible; those that moved, with where.
@@ -290,9 +300,9 @@ class History:
 
     def _redraw(self, moved: list[tuple[Version, Spans]]) -> list[Stroke]:
         standing = self.standing
-        before, self._reasons = self._reasons, reasons_of(standing)
-        if standing.is_many_valued:
+        if standing.is_many_valued:  # once it is not, the whole picture is drawn anew
             return self.picture.fill(MANY_VALUED)
+        before, self._reasons = self._reasons, reasons_of(standing)
         if not self.picture.shows_answers:
             self.picture.clear()
             toggles = [(version.eligible, 1 << version.no) for version in standing.numbered if version.eligible]
@@ -311,6 +321,7 @@ class History:
         at = (self.event_seq, self.recorded_at)
         if relations is not None:
             now.update(dict.fromkeys(relations.contradictions(), "OPEN"))
+            relations.has_news = False
         for key, pair in pairs.items():
             if pair.counts and pair.left.ever_active and pair.right.ever_active:
                 now[key] = "RESOLVED"

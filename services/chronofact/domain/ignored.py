@@ -17,6 +17,7 @@ from chronofact.domain.events import (
     Verdict,
 )
 from chronofact.domain.explained import Ignored, Why
+from chronofact.domain.groups import members_of
 from chronofact.domain.spans import NEG, POS
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from chronofact.domain.edges import Edge
     from chronofact.domain.events import Event
     from chronofact.domain.moment import Moment
-    from chronofact.domain.standing import Pair, Version
+    from chronofact.domain.pairs import Pair
+    from chronofact.domain.standing import Version
 
 
 def ignored_by(events: Sequence[Event], moment: Moment) -> list[Ignored]:
@@ -169,7 +171,7 @@ class _Looking:
 
     def _passes_on(self, left: Version, right: Version) -> bool:
         """Whether a near duplicate that is not active may still join others, or pass on what supersedes it."""
-        if self._standing.is_single or len(left.group or ()) > 2:
+        if self._standing.is_single or len(members_of(left)) > 2:
             return True
         return any(version.ins or version.outs for version in (left, right) if not version.active)
 

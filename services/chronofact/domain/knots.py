@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from chronofact.domain.edges import automatic_effect
+from chronofact.domain.groups import members_of
 from chronofact.domain.spans import NEG, POS, Spans, contains, union
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _all(sets: Iterable[set[Version]]) -> set[Version]:
 
 def _grouped(versions: Iterable[Version]) -> set[Version]:
     """The versions with their near duplicates: an edge to one is an edge to all."""
-    return {member for version in versions for member in version.group or (version,)}
+    return {member for version in versions for member in members_of(version)}
 
 
 def _is_within(instant: int, span: tuple[int, int]) -> bool:
@@ -151,7 +152,7 @@ def knots_of(standing: Standing, instant: int | None = None) -> dict[Version, Kn
         standing: What the events say.
         instant: None takes edges whenever they have effect, else those that have effect then.
     """
-    if not standing.has_upward_edge:
+    if standing.is_orderly:
         return {}
     targets: dict[Hashable, list[Hashable]] = {}
     ever_active = [standing.numbered[no - 1] for _, no in standing.by_start]
@@ -179,7 +180,7 @@ def _link_by_start(by_start: list[Version], targets: dict[Hashable, list[Hashabl
         if version.start != before:
             previous, before = before, version.start
             targets[before] = [] if previous is None else [previous]
-        targets[version.start] += version.group or (version,)
+        targets[version.start] += members_of(version)
         is_automatic = version.active and version.automatic and previous is not None
         if is_automatic and (instant is None or _is_within(instant, automatic_effect(version))):
             targets[version].append(previous)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chronofact.domain.edges import automatic_effect
 from chronofact.domain.errors import Rejected
+from chronofact.domain.groups import members_of
 from chronofact.domain.knots import knots_of
 from chronofact.domain.spans import contains
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from chronofact.domain.edges import Edge
     from chronofact.domain.knots import Knot
-    from chronofact.domain.standing import Pair, Standing, Version
+    from chronofact.domain.pairs import Pair
+    from chronofact.domain.standing import Standing, Version
 
 STEPS_MAX: Final = 500_000
 """Edges looked at for one explanation."""
@@ -145,7 +147,7 @@ class Moment:
 
     def ties(self, at: Version) -> Iterator[Tie]:
         """The edges into it, stated ones first, then automatic ones, nearest start first."""
-        members = at.group or (at,)
+        members = members_of(at)
         for member in members:
             for edge in member.ins:
                 self._step()

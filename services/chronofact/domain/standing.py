@@ -20,6 +20,8 @@ from chronofact.domain.events import (
     RelationsChecked,
     Succession,
 )
+from chronofact.domain.groups import Group, is_upward
+from chronofact.domain.pairs import Pair
 from chronofact.domain.relations import Relations
 from chronofact.domain.rules import RULE_DEFAULT, check_rule, value_key
 from chronofact.domain.spans import NEG, NOWHERE, POS, Spans, union
@@ -49,7 +51,6 @@ class Version:
         "id",
         "ins",
         "lane",
-        "merged_into",
         "no",
         "one",
         "outs",
@@ -88,8 +89,13 @@ class Version:
         self.eligible: Spans = NOWHERE
         self.lane: list[Stroke] | None = None
         self.valid_from_known = False
-        self.group: tuple[Version, ...] | None = None
-        self.merged_into: Version | None = None
+        self.group: Group | None = None
+
+    @property
+    def merged_into(self) -> Version | None:
+        """The survivor of its group of near duplicates, if it is another and there is one."""
+        survivor = None if self.group is None else self.group.survivor
+        return None if survivor is self else survivor
 
     @property
     def capable(self) -> bool:
@@ -115,45 +121,6 @@ class Version:
         return spans
 
 
-class Pair:
-    """Two versions that decisions speak of; the latest valid decision that was not taken back counts."""
-
-    __slots__ = ("counts", "event_id", "keep", "left", "right", "said")
-
-    def __init__(self, left: Version, right: Version) -> None:
-        self.left, self.right = left, right
-        self.said: dict[bytes, tuple[int, Version | None]] = {}
-        self.counts = False
-        self.keep: Version | None = None
-        self.event_id = b""
-        """The decision that counts, if one does."""
-
-    def settle(self, taken_back: set[bytes]) -> None:
-        """Finds the decision that counts."""
-        standing = [(at, event_id, keep) for event_id, (at, keep) in self.said.items() if event_id not in taken_back]
-        self.counts = bool(standing)
-        self.keep = None
-        if standing:
-            _, self.event_id, self.keep = max(standing, key=lambda said: said[:2])
-
-    def other(self, version: Version) -> Version:
-        """The pair's other version."""
-        return self.right if version is self.left else self.left
-
-    def excludes(self, version: Version) -> bool:
-        """Whether the version is judged wrong where both intervals overlap."""
-        if not self.counts:
-            return False
-        if self.keep is None:
-            return self.left.active and self.right.active
-        return self.keep is not version and self.keep.active
-
-    def overlap(self) -> Spans:
-        """Where both intervals, as asserted, overlap; asked only when both were."""
-        start, end = max(self.left.start, self.right.start), min(self.left.to, self.right.to)
-        return ((start, end),) if start < end else NOWHERE
-
-
 class Standing:
     """The set of events of one fact as versions, edges and decisions, with the indexes that covering asks."""
 
@@ -176,6 +143,8 @@ class Standing:
         self.values: dict[bytes, int] = {}
         self.value_masks: list[int] = []
         self.has_upward_edge = False
+        self.turn = 0
+        """How many events were taken in."""
         self.relations: Relations | None = None
         self.weak: set[Version] = set()
         """Versions with stated edges that can't cover, somewhere or at all: what reaches them goes on."""
@@ -184,7 +153,7 @@ class Standing:
         """Undo the ties among versions, so that nothing here refers to itself; of no more use afterwards."""
         for version in self.by_id.values():
             version.outs, version.ins, version.pairs = [], [], []
-            version.group = version.merged_into = None
+            version.group = None
 
     @property
     def is_single(self) -> bool:
@@ -199,6 +168,7 @@ class Standing:
     def say(self, event: Event) -> Collection[Version]:
         """Takes in what the event says; the versions whose standing, ends, edges or decisions it changed."""
         what = event.what
+        self.turn += 1
         match what:
             case FactAsserted():
                 return self._assert(event.event_id, what)
@@ -219,8 +189,9 @@ class Standing:
                 return self._decide(event.event_id, what)
             case RelationDeclared():
                 self.relations = self.relations or Relations()
+                self.relations.is_single = self.is_single
                 changed = self.relations.declare(event.event_id, what, self.version, self._link)
-                self.has_upward_edge |= self.relations.has_groups
+                self.has_upward_edge |= self.relations.is_upward
                 return changed
             case RelationsChecked() | EventDropped():
                 return ()
@@ -279,11 +250,15 @@ class Standing:
     def _link(self, edge: Edge) -> None:
         edge.src.outs.append(edge)
         edge.dst.ins.append(edge)
+        if edge.src.group is not None:
+            edge.src.group.leaving[edge.src] = None
+        if edge.dst.group is not None:
+            edge.dst.group.entered[edge.dst] = None
         self._weigh(edge.src)
         self._look_upward(edge)
 
     def _look_upward(self, edge: Edge) -> None:
-        if edge.src.no and edge.dst.no and edge.src.start <= edge.dst.start and edge.src is not edge.dst:
+        if edge.src.no and edge.dst.no and is_upward(edge):
             self.has_upward_edge = True
 
     def _supersede(self, event_id: bytes, said: FactSuperseded) -> Collection[Version]:
@@ -351,9 +326,32 @@ class Standing:
         self._weigh(version)
         if self.relations is None:
             return (version,)
+        self.relations.is_single = self.is_single
         changed = self.relations.settle(version)
-        self.has_upward_edge |= self.relations.has_groups
+        self.has_upward_edge |= self.relations.is_upward
         return changed | {version}
+
+    @property
+    def is_orderly(self) -> bool:
+        """Whether every edge leads to an earlier start, groups taken as one, so that none closes a circle."""
+        return not self.has_upward_edge and not (self.has_groups and self.is_single)
+
+    @property
+    def may_knot(self) -> bool:
+        """Whether the last relation may have closed or opened a circle."""
+        return self.relations is not None and self.relations.is_knotting
+
+    @property
+    def has_contradiction_news(self) -> bool:
+        """Whether contradictions came or went since they were noted."""
+        return self.relations is not None and self.relations.has_news
+
+    def take_renamed(self) -> Collection[Version]:
+        """Versions whose label alone may have changed since the last call."""
+        if self.relations is None or not self.relations.renamed:
+            return ()
+        renamed, self.relations.renamed = self.relations.renamed, set()
+        return renamed
 
     @property
     def has_groups(self) -> bool:
