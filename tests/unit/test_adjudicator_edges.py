@@ -86,6 +86,12 @@ async def test_a_token_that_may_not_is_told_by_name_and_asked_with_again(tokens:
         assert [reason.code for reason in health.reasons().values()] == ["writer_refuses"]
 
 
+async def test_no_token_where_the_writer_wants_one_is_told_before_anything_is_said() -> None:
+    health = Health("writer")
+    await WriterCalls("http://127.0.0.1:1", None, health, lacks_token=True).look()
+    assert [reason.code for reason in health.reasons().values()] == ["writer_refuses"]
+
+
 async def test_a_writer_that_is_away_is_asked_until_it_is_back() -> None:
     writer, health = WriterInProcess(), Health("writer")
     writer.log.is_silent = True

@@ -79,6 +79,24 @@ async def test_a_sweep_looks_at_all_pages_but_not_for_tenants_that_read_another_
     assert sorted(judging.asked) == [(version(1), False, False), (version(3), False, False)]
 
 
+async def test_a_sweep_that_took_long_comes_seldom() -> None:
+    store, clock = Store(None), Clock()
+
+    async def slowly(ref: Ref, *, is_again: bool, is_too_old: bool) -> Outcome:
+        clock.now += 10
+        return Outcome.CHECKED
+
+    rounds = sweeps(store, Judging(), None, clock)
+    rounds._judge = slowly
+    swept = []
+    for second in range(0, 600, 30):
+        clock.now = max(clock.now, second)
+        store.unchecked_pages = [[unchecked(1)]]
+        if await rounds.sweep():
+            swept.append(second)
+    assert swept == [0, 210, 420]
+
+
 async def test_pairs_are_tried_again_only_while_the_model_answers() -> None:
     for model, tried in ((None, 0), (Model(opens_in_s=9), 0), (Model(), 2)):
         store, judging = Store(None), Judging()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 import pytest
@@ -12,6 +13,8 @@ from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Verdict
 from chronofact.domain.interval import format_instant
 from chronofact.runtime.failures import Transient
+from chronofact.text.gate import Asked
+from chronofact.text.prompt import Told
 from tests.unit.adjudicator_twins import GO, JUNE, MARCH, PYTHON, Model, candidate, stored, version, world_of
 
 NEW = stored(9, "User is switching to Go", GO, since=JUNE)
@@ -172,6 +175,20 @@ async def test_the_verdicts_are_in_the_log_before_the_check_that_counts_them() -
     await world.judge.judge(world.ref)
     assert [one["type"] for one in world.log.said] == ["declare_relation", "declare_relation", "check_relations"]
     assert world.log.checks[0]["reason"] == "rule_and_model"
+
+
+async def test_what_the_rule_decides_is_said_before_a_model_is_asked() -> None:
+    world = world_of(NEW, OLD, candidate(2, "User prefers Rust", PYTHON))
+    said: list[int] = []
+
+    class Slow(Model):
+        async def ask(self, new: Told, others: Sequence[Told]) -> Asked:
+            said.append(len(world.log.said))
+            return await super().ask(new, others)
+
+    world.judge._asker = Slow()
+    await world.judge.judge(world.ref)
+    assert said == [1]
 
 
 async def test_what_the_writer_refuses_comes_out_and_claims_nothing() -> None:

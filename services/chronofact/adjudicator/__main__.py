@@ -6,9 +6,9 @@ import asyncio
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 import uvloop
@@ -71,7 +71,7 @@ async def run(settings: Settings, key: str | None) -> None:
     app = create_app("adjudicator", SUMMARY, health=health, metrics=metrics)
     add_pending(app, picture=lambda: service.sweeps.picture, asker=service.gate, today=lambda: service.today)
     with stop_loop_on_signals(leave_within_s=settings.drain_timeout_s + LEAVE_S) as stopping:
-        working = asyncio.create_task(service.work())
+        working = watched(service.work())
         try:
             await serve(
                 app,
@@ -100,7 +100,8 @@ class Service:
         self._spending = ModelStore(self.store.pool)
         self.today = Today(0, settings.model_calls_per_day, 0, settings.model_tokens_per_day)
         self.gate = self._gate(key)
-        self._writer = WriterCalls(*_writer(settings), health, retried=self._telling.retried)
+        lacks_token = settings.auth == "tokens" and settings.adjudicator_token is None
+        self._writer = WriterCalls(*_writer(settings), health, lacks_token=lacks_token, retried=self._telling.retried)
         self._adjudicator = Adjudicator(self._judge(self.gate), health, self._telling)
         self.sweeps = Sweeps(
             self.store,
@@ -153,7 +154,7 @@ class Service:
 
     async def work(self) -> None:
         """Joins the group once it can, then looks around until cancelled."""
-        self._looking = asyncio.create_task(self._look_for_ever())
+        self._looking = watched(self._look_for_ever())
         self._stream = await self._joined()
         self._health.ready(STREAM)
         await attempted("retry", self._retry)
@@ -233,6 +234,18 @@ class Service:
         await self.store.close()
 
 
+def watched(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """What runs beside the server; a fault in it ends the process, as one anywhere else does."""
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            end_of_process(error)
+
+    task = asyncio.create_task(work)
+    task.add_done_callback(ended)
+    return task
+
+
 def log_ends(settings: Settings) -> LogEnds:
     """Asks Kafka where the facts topic ends."""
     topic = facts_topic(settings.facts_topic, settings.facts_partitions)
@@ -257,10 +270,7 @@ def _key(settings: Settings) -> str | None:
 
     Raises:
         OSError: its file can't be read.
-        ValueError: no token is given where the writer wants one.
     """
-    if settings.auth == "tokens" and settings.adjudicator_token is None:
-        raise ValueError("CHRONOFACT_ADJUDICATOR_TOKEN must be given, unless CHRONOFACT_AUTH is off")
     return None if settings.model_key_file is None else settings.model_key_file.read_text().strip()
 
 

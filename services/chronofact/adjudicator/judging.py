@@ -150,11 +150,12 @@ class Judge:
             return Outcome.CHECKED
         weighed = weigh(look, self._thresholds, asked_max=self._asked_max)
         self._observer.weighed(weighed, self._monotonic() - begun)
+        # what the rule decides waits for no model
+        await self._declare(ref, look, self._by_rule(look, weighed))
         in_review = look.check is not None and is_in_review(look.check.reason)
         asked = _left_to_a_person(weighed) if in_review else await self._ask(weighed)
-        verdicts = [*self._by_rule(look, weighed), *self._by_model(weighed, asked)]
+        await self._declare(ref, look, self._by_model(weighed, asked))
         # a check says that the verdicts are in the log, so it comes after they are
-        await self._say(ref, look, [one.command(ref.version_id) for one in verdicts])
         outcome = await self._check(ref, look, weighed, asked, for_review=is_too_old or in_review)
         self._observer.ran(weighed, asked, self._monotonic() - begun)
         return outcome
@@ -198,6 +199,9 @@ class Judge:
         if not pending:
             return Outcome.CHECKED
         return Outcome.IN_REVIEW if for_review else Outcome.PENDING
+
+    async def _declare(self, ref: Ref, look: Look, verdicts: Iterable[_Verdict]) -> None:
+        await self._say(ref, look, [one.command(ref.version_id) for one in verdicts])
 
     async def _say(self, ref: Ref, look: Look, commands: Sequence[Mapping[str, Any]]) -> None:
         if commands:

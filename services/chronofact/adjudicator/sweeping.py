@@ -18,6 +18,7 @@ PAGE: Final = 200
 FIRST_PAUSE_S: Final = 60.0
 PAUSE_S_MAX: Final = 6 * 3_600.0
 LISTED_MAX: Final = 200
+SWEEP_SHARE: Final = 20
 FIRST_PLACE: Final = (0, 0)
 T = TypeVar("T", Unchecked, Waiting)
 
@@ -75,14 +76,20 @@ class Sweeps:
         self._now = now
         self._monotonic = monotonic
         self._vain: dict[bytes, tuple[int, float]] = {}
+        self._sweeps_at = 0.0
         self.picture = Picture()
 
     async def sweep(self) -> int:
         """Memories that were recorded a while ago and that nobody has looked at; how many there were.
 
+        Looks at every memory, and so not before twenty times what the last sweep took have passed.
+
         Raises:
             Transient, Unfit: Postgres is away; the next round begins anew.
         """
+        begun = self._monotonic()
+        if begun < self._sweeps_at:
+            return 0
         older_than = self._now() - self._unseen_us
         found = 0
         for projection in await self._memories.routes():
@@ -92,6 +99,8 @@ class Sweeps:
                 mine = await self._routed(page, projection)
                 found += len(mine)
                 await self._all(mine, is_again=False)
+        ended = self._monotonic()
+        self._sweeps_at = ended + SWEEP_SHARE * (ended - begun)
         return found
 
     async def retry(self) -> None:

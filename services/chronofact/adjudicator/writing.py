@@ -33,6 +33,7 @@ class WriterCalls:
         token: str | None,
         health: Health,
         *,
+        lacks_token: bool = False,
         retried: Callable[[str], None] = lambda _code: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -43,6 +44,7 @@ class WriterCalls:
         is_local = httpx.URL(url).host in _LOCAL
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, trust_env=not is_local)
         self._health = health
+        self._lacks_token = lacks_token
         self._retried = retried
         self._sleep = sleep
 
@@ -54,7 +56,10 @@ class WriterCalls:
             await self._send(str(UUID(bytes=tenant_id)), orjson.dumps(part))
 
     async def look(self) -> None:
-        """Whether the writer is there, for readiness."""
+        """Whether the writer is there, for readiness, and would take what we say."""
+        if self._lacks_token:
+            self._health.hindered(PART, _refused("the adjudicator has no token, and the writer wants one"))
+            return
         try:
             answer = await self._http.get("/livez")
             answer.raise_for_status()
@@ -87,14 +92,16 @@ class WriterCalls:
         except httpx.HTTPError:
             raise Transient("writer_unreachable", "the writer can't be reached") from None
         if answer.status_code in {401, 403}:
-            raise Unfit(
-                "writer_refuses",
-                f"the writer refuses the adjudicator's token with status {answer.status_code}",
-                remedy="give CHRONOFACT_ADJUDICATOR_TOKEN a token with the roles write and service",
-            )
+            raise _refused(f"the writer refuses the adjudicator's token with status {answer.status_code}")
         if answer.status_code == 429 or answer.status_code >= 500:
             raise Transient("writer_busy", f"the writer answered with status {answer.status_code}")
         _check_accepted(answer)
+
+
+def _refused(why: str) -> Unfit:
+    return Unfit(
+        "writer_refuses", why, remedy="give CHRONOFACT_ADJUDICATOR_TOKEN a token with the roles write and service"
+    )
 
 
 def _check_accepted(answer: httpx.Response) -> None:

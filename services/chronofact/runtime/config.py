@@ -331,7 +331,7 @@ def start_or_exit(settings: Settings) -> Iterator[None]:
 def file_told(error: OSError | ValueError, settings: Settings) -> str:
     """What is wrong with a file, after the setting that names it."""
     told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-    for name in ("tokens_file", "fact_keys_file", "scope_kinds_file"):
+    for name in ("tokens_file", "fact_keys_file", "scope_kinds_file", "model_key_file"):
         path: Path | None = getattr(settings, name)
         if path is not None and str(path) in told:
             return f"CHRONOFACT_{name.upper()}: {told}"
