@@ -14,6 +14,9 @@ TABLES = {
     "edge": "event_id, ordinal, event_seq, new_version_id, old_version_id, effective_at, mode",
     "ending": "event_id, event_seq, version_id, effective_at",
     "decision": "event_id, event_seq, left_version_id, right_version_id, keep, decided_at",
+    "relation": "event_id, event_seq, left_version_id, right_version_id, relation, newer_version_id, decided_at, reason",
+    "memory": "version_no, event_seq, text, extractor, frames, keys, embedder, embedding, search",
+    "checked": "event_id, event_seq, version_id, pairs, decided, pending, reason, llm_call_made",
     "conflict": "left_version_id, right_version_id, relation",
     "timeline": "lane, known_from, event_seq, valid_from, valid_to, kind, reason, answer_key, versions, winner",
 }
