@@ -1,6 +1,7 @@
 -- The tenant's fact where a version id is known by what was said of it, a check or a relation: at most one.
 select
     f.fact_no,
+    f.fact_id,
     f.scope_kind,
     f.scope_key,
     exists(

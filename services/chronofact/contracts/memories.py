@@ -104,6 +104,16 @@ class RelationsWanted:
     next_offsets: list[int] | None
 
 
+class MemoryPlace(NamedTuple):
+    """A fact where something was said of a memory, a check or a relation."""
+
+    fact_no: int
+    fact_id: str
+    scope_kind: str
+    scope_key: str
+    is_checked: bool
+
+
 class RelationLine(NamedTuple):
     """The declaration that counts for a pair."""
 

@@ -15,6 +15,7 @@ from chronofact.contracts.memories import (
     MemoriesWanted,
     MemoryFact,
     MemoryLine,
+    MemoryPlace,
     Ranked,
     RelationLine,
     RelationsWanted,
@@ -137,10 +138,10 @@ class MemoryReads:
         )
         return [MemoryLine(*row) for row in rows]
 
-    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[tuple[int, str, str, bool]]:
-        """Number and scope of the tenant's fact where something was said of that memory, and whether it was checked."""
+    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[MemoryPlace]:
+        """The tenant's fact where something was said of that memory; at most one."""
         rows = await self._all("memory_places", tenant_id=tenant_id, version_id=UUID(bytes=version_id))
-        return [(fact_no, kind, key, is_checked) for fact_no, kind, key, is_checked in rows]
+        return [MemoryPlace(*row) for row in rows]
 
     async def relations(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[RelationLine]:
         """A page by fact and pair; ``fact_nos`` are where the one memory is, where one is asked for."""

@@ -13,6 +13,7 @@ from chronofact.contracts.memories import (
     MemoriesWanted,
     MemoryFact,
     MemoryLine,
+    MemoryPlace,
     Ranked,
     RelationLine,
     RelationsWanted,
@@ -142,8 +143,8 @@ class Snapshot(Protocol):
         """In the order asked for."""
         ...
 
-    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[tuple[int, str, str, bool]]:
-        """Number and scope of the tenant's fact where something was said of that memory, and whether it was checked."""
+    async def memory_places(self, tenant_id: UUID, version_id: bytes) -> list[MemoryPlace]:
+        """The tenant's fact where something was said of that memory; at most one."""
         ...
 
     async def relations(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[RelationLine]:

@@ -36,6 +36,8 @@ class Looked(NamedTuple):
     relations: list[RelationLine]
     undecided: list[UndecidedLine]
     checked: bool
+    fact_id: bytes | None = None
+    """Of the one memory that was asked about, where anything was said of it."""
 
 
 class Relations:
@@ -75,7 +77,7 @@ class Relations:
         cut = reading.snapshot.standing.position if begun is None else begun.cut
         is_last = len(looked.relations) <= wanted.limit
         place = None if is_last else Place([page[-1].fact_id, page[-1].left, page[-1].right], cut=cut)
-        lacking = await parked_among(reading.snapshot, _covered(wanted))
+        lacking = await parked_among(reading.snapshot, _covered(wanted, looked.fact_id))
         return {
             "relations": [relation_body(one) for one in page],
             "pending": [one._asdict() for one in looked.undecided],
@@ -87,18 +89,19 @@ class Relations:
 
 async def _look(snapshot: Snapshot, asking: Asking, wanted: RelationsWanted) -> Looked:
     fact_nos: list[int] = []
-    checked = False
+    checked, fact_id = False, None
     if wanted.version_id is not None:
         places = await snapshot.memory_places(asking.tenant_id, wanted.version_id)
-        mine = [one for one in places if asking.covers(one[1], one[2])]
-        fact_nos, checked = [one[0] for one in mine], any(one[3] for one in mine)
+        mine = [one for one in places if asking.covers(one.scope_kind, one.scope_key)]
         if not mine:
             return Looked([], [], checked=False)
+        fact_nos, checked = [one.fact_no for one in mine], any(one.is_checked for one in mine)
+        fact_id = UUID(mine[0].fact_id).bytes
     relations = await snapshot.relations(replace(wanted, limit=wanted.limit + 1), fact_nos)
     undecided = await snapshot.undecided(wanted, fact_nos)
     if wanted.version_id is None:
         checked = not await snapshot.has_unchecked(wanted)
-    return Looked(relations, undecided, checked)
+    return Looked(relations, undecided, checked, fact_id)
 
 
 def _wanted(asking: Asking, found: Mapping[str, str], begun: Place | None) -> RelationsWanted:
@@ -119,8 +122,9 @@ def _wanted(asking: Asking, found: Mapping[str, str], begun: Place | None) -> Re
     )
 
 
-def _covered(wanted: RelationsWanted) -> Covered:
-    return Covered(wanted.tenant_id, wanted.subject_id, prefix=MEMORY_PREFIX, scopes=wanted.scopes)
+def _covered(wanted: RelationsWanted, fact_id: bytes | None) -> Covered:
+    prefix, scopes = MEMORY_PREFIX, wanted.scopes
+    return Covered(wanted.tenant_id, wanted.subject_id, prefix=prefix, scopes=scopes, fact_id=fact_id)
 
 
 def relation_body(one: RelationLine) -> Body:
