@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ import pytest
 from chronofact.adjudicator.broker import broker_settings
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Ends, Ref
+from chronofact.adjudicator.quiet import Seldom
 from chronofact.adjudicator.stream import InOrder
 from chronofact.adjudicator.writing import WriterCalls
 from chronofact.contracts.payload import happening_of
@@ -136,6 +138,20 @@ def test_options_of_security_reach_fausts_client_and_unknown_ones_are_refused() 
     with pytest.raises(Unfit) as refused:
         broker_settings("a:1", {"security.protocol": "sasl_ssl", "sasl.mechanism": "GSSAPI"})
     assert refused.value.code == "kafka_options_unknown"
+
+
+def test_a_library_says_the_same_once_a_minute() -> None:
+    now = 0.0
+    seldom = Seldom(monotonic=lambda: now)
+
+    def passes(name: str, template: str) -> bool:
+        return seldom.filter(logging.LogRecord(name, logging.ERROR, "", 1, template, (now,), None))
+
+    assert [passes("aiokafka", "no node %s") for _ in range(3)] == [True, False, False]
+    assert passes("aiokafka", "another")
+    assert passes("faust", "no node %s")
+    now = 61.0
+    assert passes("aiokafka", "no node %s")
 
 
 def event(partition: int, offset: int, generation: int = 1) -> Any:

@@ -18,6 +18,7 @@ from chronofact.adjudicator.ledger import DayLedger
 from chronofact.adjudicator.page import Today, add_pending
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Asker, Ends, LogEnds
+from chronofact.adjudicator.quiet import quieten
 from chronofact.adjudicator.service import PART, Adjudicator, attempted, end_of_process
 from chronofact.adjudicator.stream import TextStream
 from chronofact.adjudicator.sweeping import Sweeps
@@ -55,6 +56,7 @@ def main() -> None:
     """Runs the adjudicator until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("adjudicator", settings.log_level)
+    quieten()
     with start_or_exit(settings):
         key = _key(settings)
     settle_memory()
@@ -114,7 +116,7 @@ class Service:
             monotonic=time.monotonic,
         )
         self._stream: TextStream | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._looking: list[asyncio.Task[None]] = []
 
     def _gate(self, key: str | None) -> Gate | None:
         settings = self._settings
@@ -154,9 +156,9 @@ class Service:
 
     async def work(self) -> None:
         """Joins the group once it can, then looks around until cancelled."""
-        self._looking = watched(self._look_for_ever())
+        self._looking.append(watched(self._look_around()))
         self._stream = await self._joined()
-        self._health.ready(STREAM)
+        self._looking.append(watched(self._look_at_kafka()))
         await attempted("retry", self._retry)
         while True:
             await asyncio.sleep(LOOK_S)
@@ -207,7 +209,20 @@ class Service:
         await self.sweeps.retry()
         self._telling.saw(self.sweeps.picture)
 
-    async def _look_for_ever(self) -> None:
+    async def _look_at_kafka(self) -> None:
+        """Whether the topic is there: Faust waits for it in silence."""
+        topic = texts_topic(self._settings.texts_topic)
+        admin = Admin(self._settings.kafka, timeout_s=LOOK_S, options=self._settings.kafka_options)
+        while True:
+            try:
+                await asyncio.to_thread(admin.topic_id, topic.name)
+            except (Transient, Unfit) as failure:
+                self._health.hindered(STREAM, failure)
+            else:
+                self._health.ready(STREAM)
+            await asyncio.sleep(LOOK_S)
+
+    async def _look_around(self) -> None:
         """Whether Postgres and the writer are there, and what today has cost."""
         while True:
             try:
@@ -224,8 +239,8 @@ class Service:
 
     async def stop(self, drain_timeout_s: float) -> None:
         """Finishes what was taken."""
-        if self._looking is not None:
-            self._looking.cancel()
+        for task in self._looking:
+            task.cancel()
         if self._stream is not None:
             await self._stream.stop(drain_timeout_s)
         if self.gate is not None:
