@@ -36,6 +36,7 @@ from chronofact.reconciler.__main__ import build_app, verifying_of
 from chronofact.reconciler.check import Checker
 from chronofact.reconciler.ports import Log
 from chronofact.reconciler.service import Reconciler
+from chronofact.reconciler.standstill import Standstills
 from chronofact.runtime.auth import OpenCredentials
 from chronofact.runtime.config import Settings
 from chronofact.runtime.failures import Transient
@@ -111,7 +112,7 @@ def reconciler_on(database: str) -> Making:
         checker = Checker(checks, no_log, workers=1)
         reconciler = Reconciler(checks, lambda: checker, metrics)
         settings = Settings(auth="off", postgres=SecretStr(database))
-        verifying = verifying_of(settings)
+        verifying = verifying_of(settings, Standstills(metrics))
         yield build_app(settings, reconciler, verifying, OpenCredentials(), health=health, metrics=metrics)
         await verifying.stop()
         await reconciler.stop()
