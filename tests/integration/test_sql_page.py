@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import psycopg
 
-from chronofact.domain.events import Succession
+from chronofact.domain.events import Succession, Verdict
 from chronofact.domain.identity import DEVELOPMENT_TENANT, subject_id_of
 from tests.integration.pages import DOCS, blocks
 from tests.integration.reading import ScopedFact, world_on
+from tests.integration.texts import Remembered
 
 PAGE: Final = (DOCS / "sql.md").read_text(encoding="utf-8")
 ANA: Final = subject_id_of(DEVELOPMENT_TENANT, "ana")
@@ -31,7 +32,11 @@ async def test_every_statement_answers_what_the_page_says(database: str) -> None
             fact.asserts("npm", "2026-01-12T00:00:00Z", succession=Succession.AUTOMATIC),
             fact.asserts("pnpm", "2026-07-01T00:00:00Z", succession=Succession.AUTOMATIC),
         )
-    which, june, before, current, timeline, events, checkpoints = answers(database)
+        ana = Remembered("ana", "preference")
+        python = ana.says_that("Python is the language that Ana prefers", "2026-03-01T00:00:00Z")
+        go = ana.says_that("Go is Ana's language now", "2026-06-01T00:00:00Z")
+        world.tell(python, go, ana.declares(Verdict.SUPERSEDES, python, go, newer=go))
+    which, june, before, current, timeline, events, texts, checkpoints = answers(database)
     assert [(*line[:4], str(line[4])) for line in which] == [
         (DEVELOPMENT_TENANT, ANA, "repo", "acme/web", fact.id_text),
     ]
@@ -43,6 +48,7 @@ async def test_every_statement_answers_what_the_page_says(database: str) -> None
         (1, "FactAsserted", "npm"),
         (2, "FactAsserted", "pnpm"),
     ]
+    assert texts == [("Go is Ana's language now", "ACTIVE")]
     assert {line[0] for line in checkpoints} == {"p1"}
 
 

@@ -15,11 +15,12 @@ from chronofact.postgres.session import connect
 from chronofact.runtime.failures import Unfit
 
 MIGRATION = "013_pre_memories"
+MIGRATIONS = [MIGRATION, "014_pre_undecided"]
 SHAPE = """
 select 'column', a.attrelid::regclass::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
     || a.attnotnull::text || a.attstorage::text || a.attgenerated::text || a.attnum::text
 from pg_attribute as a inner join pg_class as c on a.attrelid = c.oid
-where c.relnamespace = %(schema)s::text::regnamespace and c.relname in ('memory', 'checked', 'relation') and a.attnum > 0
+where c.relnamespace = %(schema)s::text::regnamespace and c.relname in ('memory', 'checked', 'relation', 'memory_text') and a.attnum > 0
 union all
 select 'constraint', conrelid::regclass::text, conname::text, pg_get_constraintdef(oid)
 from pg_constraint where connamespace = %(schema)s::text::regnamespace
@@ -41,12 +42,13 @@ def test_an_older_projection_becomes_like_a_new_one_and_keeps_its_checks(databas
     version_id, event_id = uuid4(), uuid4()
     payload = {"version_id": str(version_id), "pairs": 3, "decided": 2, "pending": 1, "reason": "x"}
     with connect(database, "test", autocommit=True) as connection:
-        connection.execute("drop table p1.memory")
-        connection.execute("drop table p1.checked")
+        connection.execute("drop table p1.memory cascade")
+        connection.execute("drop table p1.checked cascade")
+        connection.execute("drop function p1.undecided_at")
         for index in ("left", "right"):
             connection.execute(f"drop index p1.relation_of_{index}")
         connection.execute("drop extension vector")
-        connection.execute("delete from chronofact.migration where name = %s", (MIGRATION,))
+        connection.execute("delete from chronofact.migration where name = any(%s)", (MIGRATIONS,))
         for number, kind in ((7, "RelationsChecked"), (8, "FactRevoked")):
             connection.execute(
                 "insert into p1.event values (1, %s, %s, now(), %s, %s, %s, '', 0, 0)",
@@ -58,11 +60,13 @@ def test_an_older_projection_becomes_like_a_new_one_and_keeps_its_checks(databas
                     json.dumps({**payload, "llm_call_made": True}),
                 ),
             )
-    assert MIGRATION in migrate(database).applied
+    assert set(MIGRATIONS) <= set(migrate(database).applied)
     with connect(database, "test", autocommit=True) as connection:
         create_projection(connection, "p2", rule=1)
         assert shape(connection, "p1") == shape(connection, "p2")
-        assert any(line[:3] == ("column", "memory", "embedding") for line in shape(connection, "p1"))
+        for table in ("memory", "memory_text"):
+            assert any(line[:3] == ("column", table, "embedding") for line in shape(connection, "p1"))
+        assert connection.execute("select * from p1.undecided_at(1, null)").fetchall()
         kept = connection.execute("select * from p1.checked").fetchall()
     assert kept == [(1, event_id, 7, version_id, 3, 2, 1, "x", True)]
 

@@ -1,5 +1,5 @@
--- Pairs of memories that wait for a verdict, as reads ask for them: projections that are there get the function that
--- new ones have.
+-- Pairs of memories that wait for a verdict, as reads ask for them, and text memories as people read them: projections
+-- that are there get the function and the view that new ones have.
 do $migration$
 declare
     one record;
@@ -9,7 +9,7 @@ begin
         where to_regclass(format('%I.checked', p.name)) is not null
     loop
         execute format($function$
-            create or replace function%1$I.undecided_at(
+            create or replace function %1$I.undecided_at(
                 fact_no bigint,
                 system_as_of timestamptz,
                 out version_id uuid,
@@ -90,6 +90,45 @@ begin
                 )
             $$
         $function$, one.name);
+        execute format($view$
+            create or replace view %1$I.memory_text as
+            select
+                v.id,
+                v.tenant_id,
+                v.subject_id,
+                v.scope_kind,
+                v.scope_key,
+                v.fact_key,
+                t.text,
+                v.valid_during,
+                v.recorded_at,
+                v.lifecycle,
+                v.source_id,
+                v.superseded_by_id,
+                v.merged_into_id,
+                v.confidence,
+                t.frames::jsonb as frames,
+                t.extractor,
+                t.embedding,
+                t.embedder,
+                t.search,
+                c.recorded_at as checked_at,
+                c.pending,
+                v.fact_id,
+                v.event_seq
+            from %1$I.memory as t
+            inner join %1$I.labelled_version as v on t.fact_no = v.fact_no and t.version_no = v.version_no
+            left join lateral (
+                select
+                    said.recorded_at,
+                    newest.pending
+                from %1$I.checked as newest
+                inner join %1$I.event as said on newest.fact_no = said.fact_no and newest.event_seq = said.event_seq
+                where newest.version_id = v.id and newest.fact_no = t.fact_no
+                order by newest.event_seq desc
+                limit 1
+            ) as c on true
+        $view$, one.name);
     end loop;
 end;
 $migration$;

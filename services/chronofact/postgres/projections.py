@@ -24,6 +24,7 @@ VIEWS: Final = (
     "memory_fact_edge",
     "memory_fact_conflict",
     "memory_relationship",
+    "memory_text",
     "memory_current",
     "memory_timeline",
 )
