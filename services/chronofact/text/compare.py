@@ -42,7 +42,7 @@ def _match(old: Frame, new: Frame) -> Reason | None:
         return _switched(old, new)
     if new.slot == "end":
         return _ended(old, new)
-    if new.slot == "residence" and new.from_value:
+    if new.slot in {"residence", "at:in"} and new.from_value:
         return _left(old, new)
     if (
         old.slot == "switch"

@@ -10,7 +10,7 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "work": ("employer", "occupation", "project", "teach"),
     "member": ("member", "employer", "study"),
     "possession": ("have", "vehicle", "device", "housing"),
-    "activity": ("do", "use", "media", "project", "study", "like", "plan", "learn"),
+    "activity": ("do", "use", "media", "project", "study", "like", "plan", "learn", "diet"),
     "project": ("project", "media", "do", "plan", "study", "learn"),
     "plan": ("plan", "subscribe", "schedule", "member", "have", "use"),
     "partner": ("rel_status", "have"),
@@ -21,7 +21,7 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "death": ("have",),
     "done": ("plan",),
     "business": ("do", "have", "owner", "project"),
-    "any": ("use", "do", "like", "have", "project", "plan", "media", "member", "subscribe", "made_with"),
+    "any": ("use", "do", "like", "have", "project", "plan", "media", "member", "subscribe", "made_with", "diet"),
 }
 """Slots (or their first word) that an ending of that family may end."""
 

@@ -39,7 +39,7 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     ended = (
         f"{frame.from_value} {frame.value}" if frame.slot in EVENTS else f"{frame.slot.partition(':')[2]} {frame.value}"
     )
-    if frame.from_value and frame.slot == "residence":
+    if frame.from_value and frame.slot in {"residence", "at:in"}:
         for word in frame.from_value.split()[:_WORDS_MAX]:
             yield f"{event}-value|{frame.entity}|{stem(word)}"
     if frame.slot.startswith("do:"):

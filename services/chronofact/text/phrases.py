@@ -17,6 +17,7 @@ _PARTS: Final = frozenset({"compound", "amod", "nummod", "quantmod", "nmod", "np
 _EMPTY: Final = frozenset({"new", "own", "current", "very", "really", "other", "same", "different", "old", "now", "also", "still",
                            "already", "just", "only", "actually", "currently", "longer", "no", "about", "around", "to", "up",
                            "approximately", "roughly", "a", "previous", "former", "anymore", "again", "instead"})  # fmt: skip
+_FORMER: Final = frozenset({"old", "former", "previous", "other", "ex", "different"})
 _PEOPLE: Final = frozenset({"member", "people", "person", "employee", "staff"})
 WORDS_MAX: Final = 12
 
@@ -131,7 +132,9 @@ def possessor(token: Token) -> Token | None:
     for child in token.children:
         if child.dep_ == "prep" and child.lower_ == "of":
             for inner in child.children:
-                if inner.dep_ == "pobj" and any(c.dep_ == "poss" or c.lower_ == "the" for c in inner.children):
+                if inner.dep_ == "pobj" and (
+                    inner.pos_ == "PROPN" or any(c.dep_ == "poss" or c.lower_ == "the" for c in inner.children)
+                ):
                     return inner
     return None
 
@@ -148,14 +151,17 @@ def whose(token: Token, prepared: Prepared) -> Whose:
             return Whose("we")
         return Whose("?", is_unknown=True)
     value = value_of(token, prepared)
+    former = [child.lower_ for child in token.children if child.lower_ in _FORMER]
     owner = possessor(token)
     if owner is None:
         return Whose(
-            " ".join([value.text or token.lower_, *_placed(token, prepared)]), head=value.head, is_name=value.is_name
+            " ".join([*former, value.text or token.lower_, *_placed(token, prepared)]),
+            head=value.head,
+            is_name=value.is_name,
         )
     of = whose(owner, prepared)
     words = [word for word in value.words if word not in of.entity.split()] or [value.head]
-    noun = " ".join([*words, *_placed(token, prepared)])
+    noun = " ".join([*former, *words, *_placed(token, prepared)])
     return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown)
 
 

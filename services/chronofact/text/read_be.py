@@ -23,6 +23,7 @@ from chronofact.text.words import (
     DIETS,
     FAMILY,
     GROUPS,
+    IMMUTABLE,
     NO_ROLE_ENDINGS,
     NO_ROLES,
     PARTNERS,
@@ -68,11 +69,7 @@ def _changed(clause: Clause) -> Temporality:
 def _complement(clause: Clause, token: Token) -> list[Frame]:
     clause.take(token)
     if (timed := time_at(token)) is not None and not is_person(clause.about):
-        return [
-            frame(
-                clause, "schedule", timed[0], entity=scheduled(clause.about), value_type=timed[1], cardinality=Holds.ONE
-            )
-        ]
+        return [_scheduled_at(clause, timed)]
     if token.pos_ in {"ADJ", "VERB", "ADV"} and token.text not in clause.prepared.names:
         return adjective(clause, token, token.lemma_.lower() if token.pos_ == "VERB" else token.lower_)
     if (inner := possessor(token)) is not None and clause.subject is not None and possessor(clause.subject) is None:
@@ -80,11 +77,17 @@ def _complement(clause: Clause, token: Token) -> list[Frame]:
     return _noun(clause, token)
 
 
+def _scheduled_at(clause: Clause, timed: tuple[str, str]) -> Frame:
+    """When it is; a birthday is no appointment."""
+    holds = Holds.IMMUTABLE if IMMUTABLE & set(clause.about.noun.split()) else Holds.ONE
+    return frame(clause, "schedule", timed[0], entity=scheduled(clause.about), value_type=timed[1], cardinality=holds)
+
+
 def _inverted(clause: Clause, token: Token, owner: Token) -> list[Frame]:
     """``Blue is his favorite color``."""
     named = whose(token, clause.prepared)
     if clause.subject is None or is_person(Whose(clause.about.entity, head=named.head)) or owner.i == clause.subject.i:
-        return [frame(clause, "is", value_of(token, clause.prepared).text, cardinality=Holds.MANY)]
+        return _kind_of(clause, token)
     value = value_of(clause.subject, clause.prepared)
     return [prop(clause, named, value, value.type or named.head)]
 
@@ -110,11 +113,7 @@ def adjective(clause: Clause, token: Token, said: str) -> list[Frame]:
         return _each(clause, "like", what)
     if lower == "due" and (when := clause.after("on", "by", "at", "in")) is not None and (timed := time_at(when)):
         clause.take(when)
-        return [
-            frame(
-                clause, "schedule", timed[0], entity=scheduled(clause.about), value_type=timed[1], cardinality=Holds.ONE
-            )
-        ]
+        return [_scheduled_at(clause, timed)]
     if lower in STATUS or said in STATUS:
         if lower.endswith("ed") and clause.temporality is Temporality.PAST:
             clause.temporality = Temporality.CHANGE
@@ -253,11 +252,7 @@ def _at(clause: Clause) -> list[Frame]:
         return status(clause, f"{said} {value.text}")
     if said in {"at", "on", "in", "by", "from"} and (timed := time_at(token)) is not None:
         clause.take(*(after for _, after in clause.preps if after.lower_ in {"am", "pm"}))
-        return [
-            frame(
-                clause, "schedule", timed[0], entity=scheduled(clause.about), value_type=timed[1], cardinality=Holds.ONE
-            )
-        ]
+        return [_scheduled_at(clause, timed)]
     if value.has_number and said == "at" and not is_person(clause.about):
         return [measured(clause, value.text)]
     return _placed(clause, said, token)

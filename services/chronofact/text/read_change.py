@@ -82,7 +82,10 @@ def _timed(clause: Clause) -> list[Frame]:
         if clause.is_passive and not moving and clause.lemma not in {"schedule", "plan"}:
             return []
         about_it = {"value_type": timed[1], "cardinality": Holds.ONE, **when}
-        found = [frame(clause, "schedule", timed[0], entity=scheduled(about), **about_it)]
+        slot = f"schedule:{clause.lemma}" if clause.lemma in {"open", "close", "end"} else "schedule"
+        found = [frame(clause, slot, timed[0], entity=scheduled(about), **about_it)]
+        if clause.lemma in {"extend", "shift", "move"}:
+            found.append(frame(clause, "schedule:end", timed[0], entity=scheduled(about), **about_it))
         return [*found, _postponed(clause)] if is_person(clause.about) else found
     return []
 
@@ -168,7 +171,7 @@ def _relocated(clause: Clause) -> list[Frame]:
     if (
         not value.is_name
         or value.type
-        or value.text in clause.prepared.products
+        or not clause.prepared.products.isdisjoint(_starts(value))
         or (clause.lemma == "settle" and clause.after("on"))
     ):
         return []
@@ -193,6 +196,11 @@ def _relocated(clause: Clause) -> list[Frame]:
             **_CHANGE,
         )
     ]
+
+
+def _starts(value: Value) -> set[str]:
+    """The phrase, and each beginning of it: ``level 5`` of ``level 5 game``."""
+    return {" ".join(value.words[:count]) for count in range(1, len(value.words) + 1)} | {value.text}
 
 
 def _is_common(clause: Clause) -> bool:

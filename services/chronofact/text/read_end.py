@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_thing_of, may_act
-from chronofact.text.phrases import value_of
+from chronofact.text.phrases import joined, value_of
 from chronofact.text.timing import time_at
 from chronofact.text.words import DYING, ENDING, GENERIC, PETS
 
@@ -55,7 +55,7 @@ def _ended(clause: Clause) -> list[Frame]:
     if not what and verb in _OBJECTLESS:
         after = clause.after("from", "at", "of", "as")
         what = [after] if after is not None else []
-    if not what:
+    if not what or any(child.dep_ == "dative" for child in clause.verb.children) or len(what) > len(joined(what[0])):
         return []
     clause.take(*what, clause.after("until", "to"))
     return [_end(clause, one, families) for one in what]
@@ -68,6 +68,7 @@ def _end(clause: Clause, token: Token, families: tuple[str, ...]) -> Frame:
         if child.dep_ == "prep" and child.lower_ in {"to", "in", "at", "for", "with"}:
             for inner in child.children:
                 if inner.dep_ == "pobj" and not time_at(inner):
+                    clause.take(inner)
                     words += value_of(inner, clause.prepared).words
     to = clause.after("to")
     if to is not None and not time_at(to):

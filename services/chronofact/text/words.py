@@ -65,7 +65,7 @@ ENDING: Final = {
 """Verb (with its particle) to the families that it ends."""
 DYING: Final = frozenset({"die", "heal", "pass away", "recover"})
 GENERIC: Final = frozenset({"trip", "plan", "idea", "subscription", "membership", "job", "position", "project", "goal", "role",
-                            "account", "visit", "vacation", "gig"})  # fmt: skip
+                            "account", "diet", "visit", "vacation", "gig"})  # fmt: skip
 """Heads of phrases that name nothing by themselves: "the barista job", "the Japan trip"."""
 
 # slots
@@ -128,7 +128,7 @@ SIDE_ROLES: Final = frozenset({"student", "musician", "artist", "writer", "autho
                                "novelist", "cartoonist", "magician", "farmer", "landlord", "mother", "father", "reservist"})  # fmt: skip
 """Roles that one may have beside one's work."""
 PARTNERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance", "fiancee", "wife", "husband", "spouse"})
-IMMUTABLE: Final = frozenset({"birthplace", "birthday", "birth", "blood", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
+IMMUTABLE: Final = frozenset({"birthplace", "birthday", "anniversary", "birth", "blood", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
                               "maiden", "heritage", "origin", "first", "height"})  # fmt: skip
 ROLE_ENDINGS: Final = ("er", "or", "ist", "ian", "ant", "ent", "man", "woman", "yst", "eer", "ive", "ect", "mic")
 ROLES: Final = frozenset({"nurse", "chef", "pilot", "barista", "coach", "clerk", "vet", "cook", "guide", "judge", "nanny", "attorney",
