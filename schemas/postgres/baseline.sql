@@ -93,10 +93,71 @@ create table chronofact.dropped_event (
 
 create index dropped_event_by_place on chronofact.dropped_event (topic_id, partition, kafka_offset);
 
+create extension if not exists vector; -- for embeddings of text memories
+
+-- A text's words as they are, and by their English stems. Scripts that part no words are split into characters, which a
+-- query asks for two by two.
+create function chronofact.searched(words text) returns tsvector
+language sql immutable parallel safe strict
+as $$
+    select to_tsvector('simple'::regconfig, w.words) || to_tsvector('english'::regconfig, w.words)
+    from (
+        select regexp_replace(
+            left(searched.words, 100000),
+            '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])',
+            ' \1 ',
+            'g'
+        ) as words
+    ) as w
+$$;
+
+-- Any of the query's words, those that mean nothing in English only where there are no others; null where it has none.
+create function chronofact.asked(words text) returns tsquery
+language sql immutable parallel safe strict
+as $$
+    with query as (
+        select
+            left(asked.words, 2000) as words,
+            '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]'
+            as unparted
+    ),
+
+    word as (
+        select
+            quote_literal(w.lexeme) as lexeme,
+            ts_lexize('english_stem', w.lexeme) is not distinct from '{}' as is_empty
+        from query as q
+        cross join lateral unnest(chronofact.searched(regexp_replace(q.words, q.unparted, ' ', 'g'))) as w
+    ),
+
+    pair as (
+        select distinct phraseto_tsquery('simple', substr(q.words, n, 1) || ' ' || substr(q.words, n + 1, 1)) as phrase
+        from query as q
+        cross join generate_series(1, length(q.words)) as n
+        where
+            substr(q.words, n, 1) ~ q.unparted
+            and (
+                substr(q.words, n + 1, 1) ~ q.unparted
+                or (n = 1 or substr(q.words, n - 1, 1) !~ q.unparted) -- alone
+            )
+    ),
+
+    part as (
+        select w.lexeme as spelled
+        from word as w
+        where not w.is_empty or (select bool_and(one.is_empty) from word as one) and not exists (select from pair)
+        union all
+        select '(' || p.phrase::text || ')'
+        from pair as p
+        where numnode(p.phrase) > 0
+    )
+
+    select string_agg(p.spelled, ' | ' order by p.spelled)::tsquery
+    from part as p
+$$;
+
 -- Independent checks: which there were, at which cut of the log, and what each found.
 create extension if not exists btree_gist; -- for numbers and ranges under one constraint
-
-create extension if not exists vector; -- for embeddings of text memories
 
 create table chronofact.reconciliation_run (
     run_id bigint generated always as identity,
