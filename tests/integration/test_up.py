@@ -133,6 +133,8 @@ def test_doctor_finds_all_well(up: Up) -> None:
         "lag",
         "routes",
         "fold",
+        "rebuilds",
+        "text models",
         *SERVICES,
         *(f"projector-{number}" for number, _ in enumerate(up.found["projectors"][1:], 2)),
     }
