@@ -11,6 +11,7 @@ from typing import Any
 
 from chronofact.domain.events import Verdict
 from chronofact.text.extract import Extractor
+from chronofact.text.frames import Frame
 from chronofact.text.pairs import Judgement, Memory, Outcome, index_keys, judge, lookup_keys
 
 DATA = Path(__file__).parent / "data"
@@ -59,11 +60,19 @@ class Pair:
         )
 
 
-def memory(version_id: bytes, text: str, valid_from: str | None, valid_to: str | None = None) -> Memory:
+def memory(
+    version_id: bytes,
+    text: str,
+    valid_from: str | None,
+    valid_to: str | None = None,
+    frames: tuple[Frame, ...] | None = None,
+) -> Memory:
     """A memory with the frames of its text."""
     start = None if valid_from is None else _microseconds(valid_from)
     end = None if valid_to is None else _microseconds(valid_to)
-    return Memory(version_id, text, start, valid_from is not None, end, extractor().frames(text))
+    return Memory(
+        version_id, text, start, valid_from is not None, end, extractor().frames(text) if frames is None else frames
+    )
 
 
 def _microseconds(instant: str) -> int:
@@ -77,16 +86,14 @@ def pairs(file: str = "subject_pairs.jsonl", tag: str = "") -> tuple[Pair, ...]:
 
 @cache
 def _pairs(file: str) -> tuple[Pair, ...]:
-    found = []
-    for line in (DATA / file).read_text().splitlines():
-        said = json.loads(line)
-        sides = (said["candidate"], said["new"])
-        first, second = (
-            memory(name, side["text"], side["valid_from"], side["valid_until"])
-            for name, side in zip((CANDIDATE, NEW), sides, strict=True)
-        )
-        found.append(Pair(said, first, second))
-    return tuple(found)
+    lines = [json.loads(line) for line in (DATA / file).read_text().splitlines()]
+    frames = iter(extractor().frames_of_many(said[side]["text"] for said in lines for side in ("candidate", "new")))
+    return tuple(Pair(said, _side(said, CANDIDATE, next(frames)), _side(said, NEW, next(frames))) for said in lines)
+
+
+def _side(said: dict[str, Any], name: bytes, frames: tuple[Frame, ...]) -> Memory:
+    side = said[name.decode()]
+    return memory(name, side["text"], side["valid_from"], side["valid_until"], frames)
 
 
 def fired(some: tuple[Pair, ...]) -> tuple[list[Pair], list[Pair]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -102,6 +104,14 @@ def test_frames_survive_json_and_a_pair_is_found_in_either_order(frames: list[Fr
 @given(st.lists(st.dictionaries(st.text(max_size=6), st.none() | st.integers() | st.text(max_size=4)), max_size=3))
 def test_what_is_no_frame_reads_as_none(said: list[dict[str, object]]) -> None:
     assert all(isinstance(frame, Frame) for frame in frames_of_json(said))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_stumbling() -> Iterator[None]:
+    """What a service survives, a test must see."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chronofact.text.extract.STUMBLES", ())
+        yield
 
 
 ODD = st.text(max_size=200) | st.text(

@@ -8,6 +8,7 @@ import pytest
 
 from chronofact.text.english import CHARACTERS_MAX, SENTENCES_MAX, is_readable
 from chronofact.text.extract import FRAMES_MAX
+from chronofact.text.frames import Frame
 from chronofact.text.plain import clean, plain
 from tests.labelled_pairs import extractor
 
@@ -88,3 +89,15 @@ def test_strings_of_a_parse_are_forgotten() -> None:
 def test_equal_texts_are_equal_whatever_their_marks() -> None:
     assert plain("User lives in Rome. ") == plain("user lives in  ROME")
     assert clean("a\u202e\x00b") == "ab"
+
+
+def test_a_rule_that_stumbles_costs_one_text_its_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(_: object) -> list[Frame]:
+        raise IndexError
+
+    before = extractor().stumbled
+    monkeypatch.setattr("chronofact.text.extract._READERS", (stumble,))
+    assert extractor().frames("User lives in Rome.") == ()
+    monkeypatch.undo()
+    assert extractor().stumbled == before + 1
+    assert extractor().frames("User lives in Rome.") != ()

@@ -34,6 +34,7 @@ FRAMES_MAX: Final = 16
 BATCH_TEXTS: Final = 64
 CLEANED_MAX: Final = 4_000
 """Of a longer text nothing is read; so much of it is looked at to see that."""
+STUMBLES: tuple[type[Exception], ...] = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _READERS: Final = (
     read_rule, read_plan, read_trip, read_saving, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
@@ -46,6 +47,8 @@ class Extractor:
     """Reads texts; one thread at a time (a memory zone assumes that no other parses)."""
 
     def __init__(self) -> None:
+        self.stumbled = 0
+        """Texts on whose parse a rule stumbled: an error of ours that must stop no writer. They have no frames."""
         self._nlp = spacy.load(MODEL, exclude=["ner", "senter"])
         self.version = f"frames/{RULES_VERSION} {MODEL}/{self._nlp.meta['version']}"
 
@@ -68,7 +71,10 @@ class Extractor:
         found: list[tuple[Frame, ...]] = [()] * len(texts)
         docs = self._nlp.pipe([one.text for _, one in prepared], batch_size=BATCH_TEXTS)
         for (place, one), doc in zip(prepared, docs, strict=True):
-            found[place] = frames_of(*self._settled(texts[place], one, doc))
+            try:
+                found[place] = frames_of(*self._settled(texts[place], one, doc))
+            except STUMBLES:
+                self.stumbled += 1
         return found
 
     def _hides_verb(self, doc: Doc, text: str) -> bool:
