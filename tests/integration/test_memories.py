@@ -12,10 +12,9 @@ import orjson
 import pytest
 
 from chronofact.contracts.scope_kinds import ScopeKinds
-from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Cardinality, Decider, FactRevoked, Lifecycle, RelationsChecked, Verdict
-from chronofact.reader.nearness import Placed
 from chronofact.runtime.auth import TokenCredentials
+from chronofact.runtime.config import Settings
 from tests.integration.reading import NOW, World, world_on
 from tests.integration.saying import Fact, Said
 from tests.integration.texts import Remembered, WordNearness, id_of
@@ -176,17 +175,17 @@ async def test_words_and_nearness_both_find(world: World) -> None:
     assert worded["places"] == {"words": 1, "nearness": 1}
 
 
-class NoModel:
-    async def place(self, query: str) -> Placed:
-        raise Rejected("text_not_installed", f"no model for {len(query)} characters")
-
-
-async def test_without_the_model_a_search_is_of_words_and_says_so(database: str) -> None:
-    async with world_on(database, nearness=NoModel()) as world:
+@pytest.mark.parametrize("because", ["text_not_installed", "texts_off"])
+async def test_without_the_model_a_search_is_of_words_and_says_so(
+    database: str, monkeypatch: pytest.MonkeyPatch, because: str
+) -> None:
+    monkeypatch.setattr("chronofact.text.installed.missing", lambda: ("onnxruntime",))
+    settings = Settings(auth="off", texts="off" if because == "texts_off" else "auto")
+    async with world_on(database, settings=settings) as world:
         ada = Remembered("ada")
         world.tell(ada.says_that("User prefers tea", MARCH), ada.says_that("User owns a bike", MARCH))
         body = await world.get("/v1/memories", subject="ada", query="Who prefers what drink?")
-    assert body["searched"] == {"words": True, "nearness": False, "because": "text_not_installed"}
+    assert body["searched"] == {"words": True, "nearness": False, "because": because}
     assert [(one["text"], one["cosine"]) for one in body["memories"]] == [("User prefers tea", None)]
 
 

@@ -23,7 +23,7 @@ from chronofact.reader.changes_stream import Changes
 from chronofact.reader.folding import TailLimits
 from chronofact.reader.freshness import LogWatch
 from chronofact.reader.http import POSTGRES, Routes, add_routes
-from chronofact.reader.nearness import ModelNearness, Nearness
+from chronofact.reader.nearness import ModelNearness, Nearness, WordsAlone
 from chronofact.reader.ports import LogEnds, LogTail, Projections
 from chronofact.reader.service import Reader
 from chronofact.reader.watch import stop_all, watch_projections
@@ -120,7 +120,7 @@ def build_app(
         metrics=metrics,
         body_bytes_max=settings.body_bytes_max,
         clock=_now,
-        nearness=nearness or ModelNearness(),
+        nearness=nearness or (WordsAlone() if settings.texts == "off" else ModelNearness()),
     )
     add_routes(app, routes)
     return app

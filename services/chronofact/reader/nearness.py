@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
+from chronofact.domain.errors import Rejected
 from chronofact.text.installed import check_installed
 
 
@@ -24,9 +25,21 @@ class Nearness(Protocol):
         """The query's place.
 
         Raises:
-            Rejected: ``text_not_installed``.
+            Rejected: ``text_not_installed``, ``texts_off``.
         """
         ...
+
+
+class WordsAlone:
+    """Where the reader is to stay small."""
+
+    async def place(self, query: str) -> Placed:  # noqa: ARG002 - as whoever asks says it
+        """Never places anything.
+
+        Raises:
+            Rejected: ``texts_off``.
+        """
+        raise Rejected("texts_off", "this reader loads no model: CHRONOFACT_TEXTS is off")
 
 
 class ModelNearness:

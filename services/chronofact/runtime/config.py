@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     )
     texts: Literal["auto", "on", "off"] = Field(
         "auto",
-        description="Whether the writer takes text memories: `auto` loads the models when the first one comes, `on` before it serves, `off` refuses memories and stays small. Where the text extra is not installed, memories are refused by name; `on` does not start.",
+        description="Whether the writer takes text memories: `auto` loads the models when the first one comes, `on` before it serves, `off` refuses memories and stays small. Where the text extra is not installed, memories are refused by name; `on` does not start. A reader with `off` loads no model, and searches memories by words alone.",
     )
     texts_topic: str = Field(
         "memory.texts.v1", min_length=1, max_length=249, description="The topic that tells of new text memories."
