@@ -36,7 +36,6 @@ class Reason(StrEnum):
     NOT_A_NAME = "not_a_name"
     REGION_AND_PLACE = "region_and_place"
     POLARITY = "polarity"
-    ENDING_DOES_NOT_FIT = "ending_does_not_fit"
     NOT_ALL_ANSWERED = "not_all_answered"
     # no common slot
     EQUAL_TEXT = "equal_text"
