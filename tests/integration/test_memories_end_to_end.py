@@ -53,6 +53,25 @@ def test_march_and_june_are_a_change_and_no_model_is_called(stack: Everything, o
     ) == [("supersedes", go.version_id, "rule", False, "SUPERSEDED", go.version_id)]
 
 
+def test_what_a_rule_decided_says_why_and_a_person_undoes_it(stack: Everything) -> None:
+    python, go = stack.remember("fay", PYTHON, MARCH), stack.remember("fay", GO, JUNE)
+    assert stack.relation(python, go)["reason"]
+    assert stack.texts("fay", valid_at=JULY) == [GO]
+    stack.client.declare_relation(
+        "fay",
+        KEY,
+        id_of(python),
+        id_of(go),
+        "unrelated",
+        decided_at=MARCH,  # a person's word outranks a rule's, however old it is
+        decided_by="person",
+        reason="she writes both",
+    )
+    assert stack.texts("fay", valid_at=JULY) == [GO, PYTHON]
+    assert stack.relation(python, go)["reason"] == "she writes both"
+    assert (stack.label(python)["lifecycle"], stack.label(python)["superseded_by_id"]) == ("ACTIVE", None)
+
+
 def test_what_overlaps_and_differs_is_asked_about_and_the_less_sure_one_waits_for_a_person(stack: Everything) -> None:
     sure = stack.remember("bea", "User prefers Java", MARCH, confidence=0.9)
     unsure = stack.remember("bea", "User prefers Rust", MARCH, confidence=0.3)
