@@ -161,6 +161,16 @@ def test_a_number_is_compared_whole_where_its_halves_would_make_up_for_each_othe
     assert not unseen, unseen
 
 
+@pytest.mark.parametrize("theirs", ["null", "'-0'"])
+def test_nothing_and_minus_nothing_are_not_taken_for_zero(spoiling: Connection[Any], theirs: str) -> None:
+    for table in ("version", OVERLAY):
+        for name, said in (("p1", "0"), ("p2", theirs)):
+            spoiling.execute(f"update {name}.{table} set confidence = {said}".encode())
+    found = differences(spoiling)
+    assert {one.aspect for one in found} == {"version"}
+    assert len({one.fact_id for one in found}) == 3, "all facts"
+
+
 @pytest.mark.parametrize("change", ["valid_from = '-infinity'", "valid_to = 'infinity'", "known_from = 'infinity'"])
 def test_a_bound_beyond_all_instants_is_told(spoiling: Connection[Any], change: str) -> None:
     column, _, to = change.partition(" = ")

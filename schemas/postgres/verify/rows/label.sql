@@ -4,7 +4,7 @@ select
     t.fact_no,
     hash_record_extended((
         t.version_no, int8send(t.event_seq), t.lifecycle, t.supersedes_id, t.superseded_by_id, t.merged_into_id,
-        t.confidence
+        float8send(t.confidence)
     ), int8xor(t.version_no, {key})) as h
 from {schema}.version_label as t
 left join {schema}.fact as f on t.fact_no = f.fact_no and t.fact_no >> {shift} = f.fact_no >> {shift}

@@ -5,7 +5,7 @@ with newest as (
         n.version_no,
         n.event_seq,
         int8xor(
-            int8xor(hashtextextended(n.lifecycle, 5), coalesce(hashfloat8extended(n.confidence, 6), 6)),
+            int8xor(hashtextextended(n.lifecycle, 5), coalesce(hashbyteaextended(float8send(n.confidence), 6), 6)),
             int8xor(
                 coalesce(uuid_hash_extended(n.supersedes_id, 7), 7),
                 int8xor(
@@ -35,7 +35,7 @@ select
             when l.event_seq > t.event_seq then l.h
             when l.fact_no is not null then ~l.h -- a label of no later event is none that a batch could leave
             else int8xor(
-                int8xor(hashtextextended(t.lifecycle, 5), coalesce(hashfloat8extended(t.confidence, 6), 6)),
+                int8xor(hashtextextended(t.lifecycle, 5), coalesce(hashbyteaextended(float8send(t.confidence), 6), 6)),
                 int8xor(
                     coalesce(uuid_hash_extended(t.supersedes_id, 7), 7),
                     int8xor(
