@@ -64,7 +64,7 @@ select
     p.valid_from,
     case
         when d.version_id is null then p.valid_to
-        else {schema}.held_until(t.fact_no, p.version_id, p.valid_to, null)
+        else {schema}.held_until(%(fact_no)s, p.version_id, p.valid_to, null)
     end as valid_to,
     t.frames,
     1 - p.distance as cosine,
@@ -80,7 +80,15 @@ select
     p.lifecycle,
     p.merged_into_id
 from placed as p
-inner join {schema}.memory as t on t.fact_no = %(fact_no)s and p.version_no = t.version_no
+cross join
+    lateral (
+        select
+            m.text,
+            m.frames
+        from {schema}.memory as m
+        where m.fact_no = %(fact_no)s and m.version_no = p.version_no
+        offset 0 -- one by one: they are few
+    ) as t
 left join ended as d on p.version_id = d.version_id
 where
     p.is_keyed

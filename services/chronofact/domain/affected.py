@@ -31,7 +31,7 @@ def affected_by(standing: Standing, knots: Mapping[Version, Knot], changed: Iter
     while waiting:
         at = waiting.pop()
         knot = knots.get(at)
-        if at not in first and knot is None and at.capable and not at.pairs and at.group is None:
+        if at not in first and knot is None and at.capable and not at.pairs:
             targets = _weak_targets(standing, knots, at)
         else:
             targets = _targets(standing, knots, at, first, expanded)
