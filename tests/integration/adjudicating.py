@@ -108,6 +108,23 @@ class Judged:
     def tell(self, *said: Said) -> None:
         append(self.kafka, self.texts, [one._replace(value=notice(one)) for one in said])
 
+    def decide(self, subject: str, one: Said, other: Said) -> None:
+        """A person says that two memories have nothing to do with each other."""
+        sides = zip(("left", "right"), (one, other), strict=True)
+        declared = self.writer.send(
+            {
+                "type": "declare_relation",
+                "subject": subject,
+                "key": "memory/preference",
+                **{f"{side}_version_id": str(UUID(bytes=said.version_id or b"")) for side, said in sides},
+                "relation": "unrelated",
+                "decided_at": JUNE,
+                "decided_by": "person",
+                "reason": "asked them",
+            }
+        )
+        assert declared.status_code == 201, declared.text
+
     def checks(self, said: Said) -> list[Check]:
         """In the order of the log."""
         return [
@@ -143,6 +160,11 @@ class Judged:
         return self._lines(
             "select version_id, outcome, model, tokens_read, raw from chronofact.model_answer order by number"
         )
+
+    def calls_today(self) -> int:
+        """That count for the day's budget."""
+        ((calls,),) = self._lines("select coalesce(sum(calls), 0)::bigint from chronofact.model_day")
+        return int(calls)
 
     def await_checks(self, said: Said, number: int = 1) -> list[Check]:
         """Until the log has so many checks of a memory."""
