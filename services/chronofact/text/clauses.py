@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from chronofact.text.frames import Modality, Polarity, Temporality
 from chronofact.text.phrases import Whose, joined, whose
-from chronofact.text.words import CUES, FACTIVE, HATING, LIKING, PLANNING, STARTING, STOPPING, USING, WONDERING
+from chronofact.text.words import (
+    CUES,
+    FACTIVE,
+    HATING,
+    LIKING,
+    PLANNING,
+    STARTING,
+    STOPPING,
+    SWITCHING,
+    USING,
+    WONDERING,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +38,7 @@ _TAKING = LIKING | HATING | {"prefer", "stand", "mind", "bear"}
 _ADVERBS = CUES | {"here", "there", "well", "fine", "so", "too", "better", "best", "together", "alone", "back", "home", "away", "out", "still",
                    "already", "never", "always", "often", "more", "less", "much", "also", "ever", "longer", "twice", "only", "even"}  # fmt: skip
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
-_LEMMAS = {"hat": "hate", "hop": "hope", "did": "do", "bas": "base", "rid": "ride", "texte": "text"}
+_LEMMAS = {"hat": "hate", "hop": "hope", "did": "do", "bas": "base", "life": "live", "rid": "ride", "texte": "text"}
 
 
 @dataclass(slots=True)
@@ -204,6 +215,8 @@ def _gather(clause: Clause, verb: Token) -> None:
         match child.dep_:
             case "dobj" | "dative" if child.pos_ != "ADP":
                 clause.objects += joined(child)
+                if clause.lemma in SWITCHING:
+                    _gather_inside(clause, child)
             case "attr" | "acomp" | "oprd":
                 clause.complement = clause.complement or child
                 if child.pos_ in {"ADJ", "VERB"}:

@@ -18,6 +18,7 @@ _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_t
 _CUES: Final = frozenset(
     {"now", "nowadays", "currently", "instead", "recently", "presently", "again", "changed", "started", "anymore"}
 )
+_MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
 _TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
 
@@ -32,8 +33,8 @@ def answer(old: Frame, new: Frame) -> Reason | None:
     if matched in _OF_VALUES:
         return matched
     if matched not in DECIDES:
-        return _guard(new) or matched
-    return _guard(new) or _guard_of_old(old, new) or matched
+        return guard_of(new) or matched
+    return guard_of(new) or _guard_of_old(old, new) or matched
 
 
 def _match(old: Frame, new: Frame) -> Reason | None:
@@ -146,15 +147,21 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
         return Reason.IMMUTABLE
     if old.cardinality is Holds.MANY:
         return Reason.MANY_VALUED
-    may_hold_two = new.cardinality is not Holds.ONE and not (_changes(new) and new.cardinality is Holds.UNKNOWN)
+    may_hold_two = new.cardinality is not Holds.ONE and not (says_change(new) and new.cardinality is Holds.UNKNOWN)
     if new.slot != "switch" and may_hold_two:
         return Reason.MANY_VALUED
     if new.slot == "occupation" and {*old.value.split()[-1:], *new.value.split()[-1:]} & SIDE_ROLES:
         return Reason.MANY_VALUED
-    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not _changes(new) else None
+    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not says_change(new) else None
 
 
-def _changes(frame: Frame) -> bool:
+def is_named(frame: Frame) -> bool:
+    """Whether its value is a proper name, where its slot asks for one."""
+    named = _NAMED.get(frame.slot)
+    return named is None or frame.value_type in named
+
+
+def says_change(frame: Frame) -> bool:
     """Whether the clause says that this was not always so."""
     return not _CUES.isdisjoint(frame.cues)
 
@@ -162,10 +169,19 @@ def _changes(frame: Frame) -> bool:
 def _types_fit(old: Frame, new: Frame) -> bool:
     """Equal types; none known says nothing of a tool; a number only fits one of the same unit."""
     if old.value_type != new.value_type:
-        return False
+        return (
+            new.slot.startswith("prop:")
+            and {old.value_type, new.value_type}.isdisjoint(_MEASURES)
+            and _are_versions(old, new)
+        )
     if not new.value_type and new.slot.partition(":")[0] in _TYPED:
         return False
     return new.value_type != "number" or _units(old.value) == _units(new.value)
+
+
+def _are_versions(old: Frame, new: Frame) -> bool:
+    """``Galaxy S22`` and ``iPhone 15`` are both phones, if of a phone they are said."""
+    return old.value_type.startswith("version of ") or new.value_type.startswith("version of ")
 
 
 def _units(value: str) -> set[str]:
@@ -177,7 +193,7 @@ def _number(frame: Frame) -> float:
     return float(digits)
 
 
-def _guard(new: Frame) -> Reason | None:
+def guard_of(new: Frame) -> Reason | None:
     """What the new clause's own shape forbids."""
     if new.guards:
         return _named(new.guards[0])

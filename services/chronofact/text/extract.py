@@ -22,6 +22,7 @@ from chronofact.text.read_end import read_done, read_end
 from chronofact.text.read_life import read_life, read_plan, read_saving, read_trip
 from chronofact.text.read_own import read_own
 from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
+from chronofact.text.sentences import Sentence, split
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
@@ -64,6 +65,10 @@ class Extractor:
             with self._nlp.memory_zone():
                 found += self._read_many(batch)
         return found
+
+    def sentences_of_many(self, texts: Iterable[str]) -> list[tuple[Sentence, ...]]:
+        """The sentences of each text, in order; a text that is none of sentences is one of them whole."""
+        return split(self._nlp, texts)
 
     def _read_many(self, texts: list[str]) -> list[tuple[Frame, ...]]:
         """All parses of a batch together: a fourth of the cost each."""

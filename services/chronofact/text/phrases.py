@@ -18,7 +18,7 @@ _EMPTY: Final = frozenset({"new", "own", "current", "very", "really", "other", "
                            "already", "just", "only", "actually", "currently", "longer", "no", "about", "around", "to", "up",
                            "approximately", "roughly", "a", "previous", "former", "anymore", "again", "instead"})  # fmt: skip
 _FORMER: Final = frozenset({"old", "former", "previous", "other", "ex", "different"})
-_PEOPLE: Final = frozenset({"member", "people", "person", "employee", "staff"})
+_PEOPLE: Final = frozenset({"member", "people", "person", "employee"})
 WORDS_MAX: Final = 12
 
 

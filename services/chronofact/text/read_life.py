@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, may_act
-from chronofact.text.phrases import joined, value_of
+from chronofact.text.phrases import after_noun, joined, value_of
 from chronofact.text.read_be import is_role
 from chronofact.text.types import place_type
 from chronofact.text.words import GETTING, PARTNERS, RESIDING, SOCIETIES
@@ -32,8 +32,10 @@ def _works(clause: Clause) -> list[Frame]:
     found: list[Frame] = []
     if clause.lemma == "work" and not is_person(clause.about) and clause.about.owner:
         return []
-    clause.take(role)
-    if where is not None and (clause.lemma == "employ" or clause.after("at", "for") is not None):
+    if where is None and role is not None:
+        where = next((after for said, after in after_noun(role) if said in {"at", "for", "with"}), None)
+    clause.take(role, where)
+    if where is not None and (clause.lemma == "employ" or clause.after("at", "for") is not None or role is not None):
         clause.take(where)
         found.append(_employer(clause, where))
     if role is not None:
@@ -53,7 +55,7 @@ def _promoted(clause: Clause) -> list[Frame]:
     to = clause.after("to")
     if clause.lemma != "promote" or to is None or clause.polarity is Polarity.NEGATIVE:
         return []
-    clause.take(to)
+    clause.take(to, *(after for said, after in after_noun(to) if said in {"at", "for", "with", "in"}))
     return [
         frame(
             clause,
@@ -210,9 +212,9 @@ def read_trip(clause: Clause) -> list[Frame]:
     what = [value_of(clause.objects[0], clause.prepared).text]
     clause.take(clause.objects[0])
     for child in clause.objects[0].children:
-        if child.dep_ == "prep" and child.lower_ in {"to", "in"}:
+        if child.dep_ == "prep" and child.lower_ in {"to", "in", "for", "with"}:
             what += [value_of(inner, clause.prepared).text for inner in child.children if inner.dep_ == "pobj"]
-    to = clause.after("to")
+    to = clause.after("to", "for", "with")
     if to is not None:
         clause.take(to)
         what.append(value_of(to, clause.prepared).text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from chronofact.text.clauses import Clause
 
+_PERIODS: Final = frozenset({"day", "week", "month", "year", "night", "hour", "morning", "evening", "season"})
 _PETS: Final = PETS | {"pet", "animal"}
 
 
@@ -38,53 +40,54 @@ def read_own(clause: Clause) -> list[Frame]:
 
 def _numbers(clause: Clause) -> list[Frame]:
     """``weighs 82 kg``, ``has two cats``, ``takes 10 mg of X``, ``sleeps five hours a night``."""
-    tokens = clause.objects[:1] or [
-        child for child in clause.verb.children if child.dep_ in {"npadvmod", "attr"} and _counts(child)
-    ]
     if clause.subject is not None and clause.subject.dep_ == "expl":
         return _there(clause)
-    lasting = clause.after("for")
-    if (
-        not tokens
-        and lasting is not None
-        and "perfect" not in clause.cues
-        and is_measured(value_of(lasting, clause.prepared))
-    ):
-        tokens = (
-            [lasting]
-            if not {"year", "month", "week", "day"} & set(value_of(lasting, clause.prepared).words[:2])
-            else []
-        )
-    if not tokens or len(clause.objects) > 1:
+    token = _measured_by(clause)
+    if token is None or len(clause.objects) > 1:
         return []
-    token = tokens[0]
     value = value_of(token, clause.prepared)
     if not value.has_number or value.is_name:
         return []
     clause.take(token)
     if "perfect" in clause.cues:
         clause.temporality = Temporality.CURRENT
-    number = [word for word in value.words if word.lstrip("$€£")[:1].isdigit() or word in UNITS]
-    noun = [word for word in value.words if word not in number]
-    if is_measured(value) or not noun:
-        return [frame(clause, f"num:{clause.phrasal}", " ".join(number), value_type="number", cardinality=Holds.ONE)]
-    if any(word in UNITS for word in number):
-        return [
-            frame(
-                clause,
-                f"num:{clause.phrasal}:{' '.join(noun)}",
-                " ".join(number),
-                value_type="number",
-                cardinality=Holds.ONE,
-            )
-        ]
+    words = [word for place, word in enumerate(value.words) if word not in _PERIODS or place < 2]
+    every = " ".join(word for word in value.words if word not in words)
+    number = [word for word in words if word.lstrip("$€£")[:1].isdigit() or word in UNITS]
+    noun = [word for word in words if word not in number]
+    return [replace(one, scope=f"{one.scope} {every}".strip()) for one in _numbered(clause, token, number, noun)]
+
+
+def _measured_by(clause: Clause) -> Token | None:
+    """The phrase with the number: an object, an adverb, or how long."""
+    if clause.objects:
+        return clause.objects[0]
+    for child in clause.verb.children:
+        if child.dep_ in {"npadvmod", "attr", "acomp"} and _counts(child):
+            return child
+    lasting = clause.after("for", "of") if clause.lemma == "consist" else clause.after("for")
+    if lasting is None or "perfect" in clause.cues:
+        return None
+    words = value_of(lasting, clause.prepared).words[:2]
+    is_span = not _PERIODS.isdisjoint(words)
+    return (
+        lasting
+        if clause.lemma == "consist" or (not is_span and is_measured(value_of(lasting, clause.prepared)))
+        else None
+    )
+
+
+def _numbered(clause: Clause, token: Token, number: list[str], noun: list[str]) -> list[Frame]:
+    text = " ".join(number)
+    if clause.lemma == "turn" and not noun:
+        changed = Temporality.CHANGE
+        return [frame(clause, "num:old", text, value_type="number", cardinality=Holds.ONE, temporality=changed)]
+    if not noun or any(word in UNITS for word in number):
+        slot = ":".join(part for part in ("num", clause.phrasal, " ".join(noun)) if part)
+        return [frame(clause, slot, text, value_type="number", cardinality=Holds.ONE)]
     called = _called(clause, token)
-    if called:
-        return [
-            *_counted(clause, noun, number),
-            frame(clause, f"have:{' '.join(noun)}", called, cardinality=Holds.MANY),
-        ]
-    return _counted(clause, noun, number)
+    found = _counted(clause, noun, number)
+    return [*found, frame(clause, f"have:{' '.join(noun)}", called, cardinality=Holds.MANY)] if called else found
 
 
 def _there(clause: Clause) -> list[Frame]:
@@ -107,7 +110,7 @@ def _there(clause: Clause) -> list[Frame]:
 
 
 def _counted(clause: Clause, noun: list[str], number: list[str]) -> list[Frame]:
-    slot = "count" if clause.lemma in HAVING | {"be"} else f"count:{clause.lemma}"
+    slot = "count" if clause.lemma in HAVING | {"be", "consist"} else f"count:{clause.lemma}"
     return [frame(clause, f"{slot}:{' '.join(noun)}", " ".join(number), value_type="number", cardinality=Holds.ONE)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
     from chronofact.text.clauses import Clause
+
+
+_ONCE_A_DAY: Final = frozenset({"wake up", "get up", "wake", "rise"})
 
 
 def read_rule(clause: Clause) -> list[Frame]:
@@ -74,7 +77,8 @@ def read_habit(clause: Clause) -> list[Frame]:
     ]
     words = [clause.phrasal, *(value_of(token, clause.prepared).text for token in others)]
     clause.take(timed[0], *others, *(token for _, token in clause.preps if token.lower_ in {"am", "pm"}))
-    return [frame(clause, f"when:{' '.join(words)}", timed[1][0], value_type=timed[1][1], cardinality=Holds.ONE)]
+    holds = Holds.ONE if clause.phrasal in _ONCE_A_DAY else Holds.UNKNOWN
+    return [frame(clause, f"when:{' '.join(words)}", timed[1][0], value_type=timed[1][1], cardinality=holds)]
 
 
 def read_do(clause: Clause) -> list[Frame]:

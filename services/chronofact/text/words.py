@@ -64,7 +64,7 @@ ENDING: Final = {
 }  # fmt: skip
 """Verb (with its particle) to the families that it ends."""
 DYING: Final = frozenset({"die", "heal", "pass away", "recover"})
-GENERIC: Final = frozenset({"trip", "plan", "idea", "subscription", "membership", "job", "position", "project", "goal", "role",
+GENERIC: Final = frozenset({"trip", "plan", "idea", "subscription", "membership", "job", "position", "role",
                             "account", "diet", "visit", "vacation", "gig"})  # fmt: skip
 """Heads of phrases that name nothing by themselves: "the barista job", "the Japan trip"."""
 
@@ -86,7 +86,7 @@ STATUS: Final = frozenset({
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
     "open", "overdue", "paused", "pending", "postponed", "public", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
-    "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing",
+    "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
                                    "in beta", "in development", "in testing", "at risk", "on schedule"})  # fmt: skip
