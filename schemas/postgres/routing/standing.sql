@@ -1,10 +1,17 @@
 -- What is known of a projection that reads are to go to, beside the one that they go to now.
-with topic as (
+with reached as (
     select
-        min(c.topic_id::text) filter (where c.projection = %(to_projection)s) as of_new,
-        min(c.topic_id::text) filter (where c.projection = %(from_projection)s) as of_old
+        c.projection,
+        (array_agg(c.topic_id order by c.next_offset desc))[1] as topic_id -- of others nothing was applied
     from chronofact.checkpoint as c
     where c.projection in (%(to_projection)s, %(from_projection)s)
+    group by c.projection
+),
+
+topic as (
+    select
+        (select n.topic_id from reached as n where n.projection = %(to_projection)s) as of_new,
+        (select o.topic_id from reached as o where o.projection = %(from_projection)s) as of_old
 ),
 
 rebuilt as (
@@ -31,8 +38,14 @@ verified as (
     where
         %(to_projection)s in (v.left_projection, v.right_projection)
         and v.state = 'finished'
-        -- without the answers, of one rule, it can tell that two differ, and not that they are alike
-        and (v.aspects in ('all', 'across') or v.rule_left <> v.rule_right or not v.identical)
+        -- without the answers, of one rule, it can tell that two differ, and not that they are alike; without the
+        -- lines, only where there is nothing better
+        and (
+            v.aspects = 'all'
+            or (v.aspects = 'across' and (v.topic_id = v.right_topic_id) is not true)
+            or v.rule_left <> v.rule_right
+            or not v.identical
+        )
         and v.started_at >= coalesce((select r.started_at from rebuilt as r), '-infinity')
         and (v.identical or v.started_at >= coalesce((select r.proven_at from rebuilt as r), '-infinity'))
     order by

@@ -117,5 +117,6 @@ select
             array_agg(c.fact_id || ': ' || array_to_string(c.aspects, ', ') order by c.fact_id)
             filter (where c.aspects <> '{}')
         )[1:%(samples)s], '{}'
-    ) as samples
+    ) as samples,
+    transaction_timestamp() as looked_at
 from compared as c

@@ -22,9 +22,9 @@ def verify_across(data: Path | None, left: str, right: str, samples: int, *, jso
         conninfo = database(data)[0]
         found = compare_across(conninfo, left, right, samples=samples)
         seconds = time.monotonic() - started
-        number = keep(conninfo, left, right, found, seconds=seconds)
+        number = keep(conninfo, left, right, found)
     if json:
-        compared = {name: count for name, count in found._asdict().items() if name != "cuts"}
+        compared = {name: count for name, count in found._asdict().items() if name not in {"cuts", "looked_at"}}
         body = {"identical": found.identical, **compared, "seconds": round(seconds, 3), "verification": number}
         print(orjson.dumps(body).decode())
     else:

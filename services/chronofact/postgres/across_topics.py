@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -44,6 +45,8 @@ class Across(NamedTuple):
     """Messages that only one side has parked, or more often."""
     cuts: tuple[Cut, Cut]
     """How far either had come."""
+    looked_at: datetime
+    """Not later than the snapshot: what began since was not compared, whenever this is kept."""
 
     @property
     def identical(self) -> bool:
@@ -71,13 +74,15 @@ def across(connection: Connection[Any], left: str, right: str, *, samples: int) 
         _refuse(left, right, {line[0]: (line[1], line[2]) for line in cuts if line[-1]})
         reached = {line[0]: _cut(*line[4:7]) for line in cuts}
         compared = script("verify", "across").filled(connection, schema=left, other_schema=right)
-        ((facts, events, further, differences, told),) = connection.execute(compared, {"samples": samples}).fetchall()
+        found = connection.execute(compared, {"samples": samples}).fetchall()
+        ((facts, events, further, differences, told, looked_at),) = found
         parked = script("verify", "across_parked").filled(connection)
         (apart,) = connection.execute(parked, {"projection": left, "other_projection": right}).fetchall()
-    return Across(facts, events, further, differences, told, apart[0], (reached[left], reached[right]))
+    both = reached[left], reached[right]
+    return Across(facts, events, further, differences, told, apart[0], both, looked_at)
 
 
-def keep(conninfo: str, left: str, right: str, found: Across, *, seconds: float) -> int | None:
+def keep(conninfo: str, left: str, right: str, found: Across) -> int | None:
     """Keeps what was found beside other verifications, for a switch to ask; its number.
 
     None, and nothing, where all that was compared is the same, and one side has more: that says neither the one nor the other.
@@ -92,7 +97,7 @@ def keep(conninfo: str, left: str, right: str, found: Across, *, seconds: float)
     kept = {
         "left_projection": left,
         "right_projection": right,
-        "seconds": seconds,
+        "looked_at": found.looked_at,
         "topic_id": here.topic_id,
         "next_offsets": [*here.next_offsets],
         "right_topic_id": there.topic_id,
