@@ -7,6 +7,7 @@ from typing import Final
 from chronofact.text.fitting import ends
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.reasons import Reason
+from chronofact.text.types import are_alternatives
 from chronofact.text.words import SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
@@ -143,6 +144,10 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
         return Reason.NOT_A_NAME
     if not _types_fit(old, new):
         return Reason.TYPE_DIFFERS
+    if [new.value_type] == new.value.split()[-1:] or new.slot.endswith(f":{new.value_type}"):
+        alike = are_alternatives(old.value, new.value)
+        if alike is False or (alike is None and new.slot == "prefer" and not says_change(new)):
+            return Reason.MANY_VALUED
     if new.slot == "num:old" and _number(new) < _number(old):
         return Reason.IMMUTABLE
     if old.cardinality is Holds.MANY:

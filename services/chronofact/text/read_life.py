@@ -162,6 +162,8 @@ def _pairs(clause: Clause) -> list[Frame]:
     when = {"temporality": Temporality.CHANGE}
     if clause.lemma == "date":
         when = {}
+    elif any(child.lower_ in {"was", "were"} for child in clause.verb.children if child.dep_ == "auxpass"):
+        when = {"temporality": Temporality.PAST}
     if clause.phrasal in {"break up", "split up", "split"} and not clause.objects:
         said, name = "single", None
         clause.take(who)

@@ -58,6 +58,51 @@ REGIONS: Final = frozenset(
 """Places that hold other places, or lie in one: between such and a city, another value may be the same place."""
 
 
+_SCALES: Final = tuple(
+    frozenset(words.split())
+    for words in (
+        "short long brief concise detailed lengthy terse verbose thorough quick",
+        "dark light milk white bright medium",
+        "hot cold warm iced cool frozen",
+        "big small large tiny huge compact",
+        "cheap expensive affordable luxury budget",
+        "formal casual informal professional friendly",
+        "morning afternoon evening night early late weekday weekend",
+        "window aisle middle",
+        "sweet savory spicy mild salty bitter",
+        "quiet loud lively noisy calm",
+        "wired wireless",
+        "physical digital electronic paper printed",
+        "remote onsite hybrid office virtual online",
+        "day night swing graveyard",
+        "red white rose sparkling",
+        "metric imperial",
+        "dry wet raw cooked canned fresh",
+        "indoor outdoor",
+        "front back",
+        "decaf regular",
+        "high low normal",
+        "async asynchronous synchronous sync",
+        "functional object-oriented",
+        "full half part",
+    )
+)
+"""Words that answer one and the same question: who wants short meetings may want them in the morning."""
+
+
+def are_alternatives(one: str, other: str) -> bool | None:
+    """Whether two phrases differ in one quality; False where in different ones, None where that is not known."""
+    left, right = set(one.split()) - set(other.split()), set(other.split()) - set(one.split())
+    scales = [{place for place, scale in enumerate(_SCALES) if words & scale} for words in (left, right)]
+    if all(scales):
+        return bool(scales[0] & scales[1])
+    return (
+        True
+        if type_of(" ".join(sorted(left))) and type_of(" ".join(sorted(left))) == type_of(" ".join(sorted(right)))
+        else None
+    )
+
+
 def type_of(value: str) -> str:
     """The type of a normalised value; empty where none is known."""
     if value in _TYPES:
