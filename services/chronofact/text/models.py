@@ -9,4 +9,5 @@ from chronofact.text.worker import Models
 
 def make_models() -> Models:
     """Both of them, read from their files."""
-    return Models(Extractor(), Embedder())
+    extractor = Extractor()
+    return Models(extractor, Embedder(), extractor)

@@ -6,17 +6,23 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from chronofact.contracts.derived import Derived, encode
 from chronofact.contracts.log import QueueFull
 from chronofact.domain.errors import Rejected
 from chronofact.text.frames import Frame
 from chronofact.text.pairs import index_keys
+from chronofact.text.sentences import Sentence, whole
 
 BATCH_TEXTS_MAX: Final = 8
 BATCH_CHARS_MAX: Final = 1_000
 """A batch is what a text that comes next waits for: about 40 ms at most."""
+
+
+SPLIT_TEXTS_MAX: Final = 16
+"""Texts that are parted, or read for frames alone, before others have their turn."""
+_T = TypeVar("_T")
 
 
 class Extracts(Protocol):
@@ -45,6 +51,14 @@ class Embeds(Protocol):
         ...
 
 
+class Splits(Protocol):
+    """Parts texts into sentences; raises for none."""
+
+    def sentences_of_many(self, texts: Sequence[str]) -> Sequence[tuple[Sentence, ...]]:
+        """The sentences of each, in order."""
+        ...
+
+
 class Reading(NamedTuple):
     """What was found in a text: its frames, and all that is derived of it as its event carries it."""
 
@@ -57,6 +71,7 @@ class Models(NamedTuple):
 
     extractor: Extracts
     embedder: Embeds
+    splitter: Splits | None = None
 
     def derive(self, texts: Sequence[str]) -> list[Reading]:
         """All that is derived of each text, in order."""
@@ -135,6 +150,42 @@ class TextWorker:
             if job in self._jobs:
                 self._jobs.remove(job)
 
+    async def split(self, texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
+        """The sentences of each text, in order; between two batches others are read.
+
+        Raises:
+            QueueFull: too many texts wait; none of these is read.
+            Rejected: ``shutting_down``.
+        """
+        if self._waiting + len(texts) > self._texts_max:
+            raise QueueFull
+        found: list[tuple[Sentence, ...]] = []
+        self._waiting += len(texts)
+        try:
+            while len(found) < len(texts):
+                found += await self._on_thread(self._split, texts[len(found) : len(found) + SPLIT_TEXTS_MAX])
+        finally:
+            self._waiting -= len(texts)
+        return found
+
+    async def frames(self, texts: Sequence[str]) -> list[tuple[Frame, ...]]:
+        """The frames alone of each text, which are kept nowhere.
+
+        Raises:
+            Rejected: ``shutting_down``.
+        """
+        found: list[tuple[Frame, ...]] = []
+        while len(found) < len(texts):
+            found += await self._on_thread(self._frames, texts[len(found) : len(found) + SPLIT_TEXTS_MAX])
+        return found
+
+    async def _on_thread(self, read: Callable[[Sequence[str]], list[_T]], texts: Sequence[str]) -> list[_T]:
+        try:
+            reading = asyncio.get_running_loop().run_in_executor(self._thread, read, texts)
+        except RuntimeError:
+            raise Rejected("shutting_down", "the process is about to stop; nothing was sent") from None
+        return await reading
+
     async def load(self) -> None:
         """Makes the models now."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._derive, ())
@@ -172,9 +223,20 @@ class TextWorker:
         return list(taken.items())
 
     def _derive(self, texts: Sequence[str]) -> list[Reading]:
+        models = self._made()
+        return models.derive(texts) if texts else []
+
+    def _split(self, texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
+        splitter = self._made().splitter
+        return [(whole(text),) for text in texts] if splitter is None else list(splitter.sentences_of_many(texts))
+
+    def _frames(self, texts: Sequence[str]) -> list[tuple[Frame, ...]]:
+        return list(self._made().extractor.frames_of_many(texts))
+
+    def _made(self) -> Models:
         if self._models is None:
             self._models = self._make()
-        return self._models.derive(texts) if texts else []
+        return self._models
 
 
 def _hand_over(batch: list[_Share], reading: asyncio.Future[list[Reading]]) -> None:

@@ -1,0 +1,371 @@
+"""When a sentence says that it holds: its own dates, read against the time at which it was said (ADR 38). Never raises.
+
+A time names whole days: ``since March 2024`` begins on 1 March, ``until Friday`` and ``to 10 June`` hold through that day. All in UTC.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Final
+
+from chronofact.text.periods import Lean, Period, day, day_of, number_of, shifted, unit_of
+from chronofact.text.points import COUNT, UNIT, Clock, Point, Timeless, point_at
+from chronofact.text.untaken import Untaken
+
+CHARACTERS_MAX: Final = 1_000
+"""A longer text is no sentence: its dates say nothing of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Bounds in microseconds. ``within`` is a stretch in which it holds, or happened; ``by`` a time before which it is to be."""
+
+    start: int | None = None
+    end: int | None = None
+    within: tuple[int, int] | None = None
+    by: int | None = None
+    why_not: Untaken | None = None
+    is_absolute: bool = False
+    """Whether they are the same whenever it was said."""
+    has_aside: bool = False
+    """Whether some clause beside the main one has dates of its own, which are not among these."""
+    undated: str = ""
+    """The text without its dates."""
+
+    @property
+    def are_there(self) -> bool:
+        """Whether any bound is told."""
+        return (self.start, self.end, self.within, self.by) != (None, None, None, None)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was read so far."""
+
+    starts: set[date] = field(default_factory=set)
+    ends: set[date] = field(default_factory=set)
+    within: set[tuple[date, date]] = field(default_factory=set)
+    by: set[date] = field(default_factory=set)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    why_not: Untaken | None = None
+    is_absolute: bool = True
+    has_aside: bool = False
+
+    def note(self, point: Point) -> Period:
+        self.is_absolute &= point.is_absolute
+        return point.period
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A text, and how it is read."""
+
+    text: str
+    clock: Clock
+    is_perfect: bool
+
+
+def dates_of(
+    text: str,
+    at: int | None,
+    *,
+    lean: Lean = Lean.FUTURE,
+    is_perfect: bool = False,
+    aside: Sequence[tuple[int, int]] = (),
+) -> Dates:
+    """The dates of one sentence.
+
+    Args:
+        text: The sentence.
+        at: When it was said; None: nobody knows, and only dates with a year can be read.
+        lean: Where a bare month or weekday lies: the past of a sentence in the past tense, else the future.
+        is_perfect: Whether it says "has lived for two years", which goes on, rather than "lived for two years".
+        aside: Stretches of the text that lie in subordinate clauses; their dates say nothing of the whole.
+    """
+    if len(text) > CHARACTERS_MAX or not _MAYBE.search(text):
+        return Dates(undated=text)
+    today = None if at is None else day_of(at)
+    reading, found, place = _Reading(text, Clock(today, lean), is_perfect), _Found(), 0
+    while (word := _WORD.search(text, place)) is not None:
+        place = _read_at(reading, found, word.start(), aside) or _end_of_word(text, word.start())
+    return _settled(text, found)
+
+
+_WORD: Final = re.compile(r"(?<!\w)(?=\w)")
+_MAYBE: Final = re.compile(
+    r"\d|day\b|week|month|quarter|year|decade|night|morning|afternoon|evening|tomorrow|now on|"
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)",
+    re.IGNORECASE,
+)
+
+
+def _end_of_word(text: str, start: int) -> int:
+    end = start + 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return end
+
+
+def _read_at(reading: _Reading, found: _Found, place: int, aside: Sequence[tuple[int, int]]) -> int | None:
+    """Where a phrase that begins here ends, once it is noted."""
+    held = _Found() if any(start <= place < end for start, end in aside) else found
+    for lead, read in _PHRASES:
+        if (words := lead.match(reading.text, place)) is None:
+            continue
+        try:
+            end = read(reading, held, words)
+        except Timeless:
+            held.why_not, end = held.why_not or Untaken.TIMELESS, _end_of_word(reading.text, words.end())
+        except (ValueError, OverflowError, KeyError):
+            held.why_not, end = held.why_not or Untaken.IMPOSSIBLE, _end_of_word(reading.text, words.end())
+        if end is not None:
+            if held is found:
+                found.spans.append((place, end))
+            else:
+                found.has_aside = True
+            return end
+    return None
+
+
+# -- phrases ---------------------------------------------------------------------------------------
+
+
+def _since(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    lean = Lean.PAST if "since" in words[0].casefold() else reading.clock.lean
+    point = point_at(reading.text, words.end(), Clock(reading.clock.today, lean))
+    if point is not None:
+        found.starts.add(found.note(point).start)
+    return point and point.end
+
+
+def _after(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
+        found.starts.add(found.note(point).end)
+    return point and point.end
+
+
+def _until(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
+        found.ends.add(found.note(point).end)
+    return point and point.end
+
+
+def _before(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
+        found.ends.add(found.note(point).start)
+    return point and point.end
+
+
+def _by(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
+        found.by.add(found.note(point).end)
+    return point and point.end
+
+
+_SOME_DAY: Final = Clock(date(2000, 1, 1), Lean.PAST)
+
+
+def _range(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``from 3 May to 10 June``: the second is found first, the first lies before it."""
+    text = reading.text
+    first = point_at(text, words.end(), _SOME_DAY)
+    if first is None or (to := _TO.match(text, first.end)) is None:
+        return None
+    last = point_at(text, to.end(), reading.clock)
+    if last is None or _WEEKDAYS.fullmatch(text, words.end(), last.end):
+        return None
+    clock = reading.clock
+    if first.is_bare and not first.is_absolute and last.is_bare:
+        clock = Clock(last.period.start, Lean.PAST)
+    first = point_at(text, words.end(), clock)
+    if first is None:
+        return None
+    found.starts.add(first.period.start)
+    found.ends.add(found.note(last).end)
+    found.is_absolute &= first.is_absolute or last.is_absolute
+    return last.end
+
+
+def _days(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``from 3 to 10 June``."""
+    last = point_at(reading.text, words.end(), reading.clock)
+    if last is None or last.period.end - last.period.start != timedelta(days=1):
+        return None
+    found.starts.add(last.period.start.replace(day=int(words["day"])))
+    found.ends.add(found.note(last).end)
+    return last.end
+
+
+def _from(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """One bound: what goes on from then, or begins then; "the notes from last week" says nothing."""
+    point = point_at(reading.text, words.end(), reading.clock)
+    if point is None:
+        return None
+    on = _ON.match(reading.text, point.end)
+    if on is None and _TO.match(reading.text, point.end) is not None:
+        return None
+    is_ahead = reading.clock.today is not None and point.period.end > reading.clock.today
+    if on is None and not is_ahead and not point.is_absolute and reading.text[: words.start()].strip():
+        return None
+    found.starts.add(found.note(point).start)
+    return point.end if on is None else on.end()
+
+
+def _from_now(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    found.is_absolute = False
+    found.starts.add(reading.clock.day)
+    return words.end()
+
+
+def _last(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``for the last two years``: from two years ago, to the day."""
+    found.is_absolute = False
+    found.starts.add(shifted(reading.clock.day, words["unit"].casefold(), -number_of(words["count"] or "a")))
+    return words.end()
+
+
+def _for(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``has lived for two years``; without the perfect it says how long, and not since when."""
+    return _last(reading, found, words) if reading.is_perfect else words.end()
+
+
+def _next(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    found.is_absolute = False
+    found.starts.add(reading.clock.day)
+    found.ends.add(day(shifted(reading.clock.day, words["unit"].casefold(), number_of(words["count"] or "a"))).start)
+    return words.end()
+
+
+def _rest(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    found.is_absolute = False
+    found.ends.add(unit_of(words["unit"].casefold(), reading.clock.day).end)
+    return words.end()
+
+
+def _ahead(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``in two weeks``; of the past it says how long something took."""
+    if reading.clock.lean is Lean.PAST or reading.is_perfect:
+        return None
+    unit = words["unit"].casefold()
+    found.is_absolute = False
+    period = unit_of(unit, shifted(reading.clock.day, unit, number_of(words["count"])))
+    found.within.add((period.start, period.end))
+    return words.end()
+
+
+def _within(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    point = point_at(reading.text, words.end(), reading.clock)
+    if point is None or _is_possessive(reading.text, point.end):
+        return None
+    period = found.note(point)
+    found.within.add((period.start, period.end))
+    return point.end
+
+
+def _bare(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+    """``yesterday``, ``last week``, ``two days ago``, by itself: not "moved to next week", not "last week's"."""
+    before = reading.text[: words.start()].split()[-1:]
+    if before and before[0].casefold() in _NO_TIME_AFTER:
+        return None
+    point = point_at(reading.text, words.start(), reading.clock)
+    if point is None or point.is_bare or _is_possessive(reading.text, point.end):
+        return None
+    period = found.note(point)
+    found.within.add((period.start, period.end))
+    return point.end
+
+
+def _is_possessive(text: str, end: int) -> bool:
+    return text[end : end + 2] in {"'s", "\N{RIGHT SINGLE QUOTATION MARK}s"}
+
+
+def _lead(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_NO_TIME_AFTER: Final = frozenset(
+    {"from", "to", "for", "of", "than", "about", "like", "every", "each", "or", "with", "until", "not"}
+)
+_ABOUT: Final = r"\s+(?:about\s+|around\s+|at\s+least\s+)?"
+_TO: Final = _lead(r"\s*(?:(?:up\s+)?(?:to|until|till|til|through|thru|and)\s+|[-\u2013\u2014]\s*)")
+_ON: Final = _lead(r"\s+(?:on(?:wards?)?|forward)\b(?!\s+(?:the|my|his|a)\b)")
+_WEEKDAYS: Final = _lead(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\s*\W?\s*\w*\s*(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+)
+_Read = Callable[[_Reading, _Found, "re.Match[str]"], "int | None"]
+_PHRASES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
+    (_lead(r"from\s+now\s+on(?:wards?)?\b"), _from_now),
+    (_lead(rf"(?:(?:for|over|during|in|within)\s+)?(?:the\s+)?(?:last|past)\s+{COUNT}\s+{UNIT}s?\b"), _last),
+    (_lead(rf"(?P<count>)(?:for|over)\s+the\s+(?:last|past)\s+{UNIT}\b"), _last),
+    (_lead(rf"for{_ABOUT}{COUNT}\s+{UNIT}s?\b(?!\s+ago)"), _for),
+    (_lead(rf"(?:for|over|during)\s+the\s+next\s+(?:{COUNT}\s+)?{UNIT}s?\b"), _next),
+    (_lead(r"for\s+the\s+rest\s+of\s+(?:the|this)\s+(?P<unit>day|week|month|quarter|year|decade)\b"), _rest),
+    (_lead(rf"in\s+{COUNT}\s+{UNIT}s?(?:'?\s+time)?\b"), _ahead),
+    (_lead(r"from\s+(?:the\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th)?\s*(?:to|until|through|-|\u2013)\s*(?=\d)"), _days),
+    (_lead(r"(?:from|between)\s+"), _range),
+    (_lead(r"from\s+"), _from),
+    (_lead(rf"(?:ever\s+)?since{_ABOUT}"), _since),
+    (_lead(rf"(?:as\s+(?:of|from)|(?:starting|beginning|effective)(?:\s+(?:from|in|on|as\s+of))?){_ABOUT}"), _since),
+    (_lead(r"after\s+"), _after),
+    (_lead(rf"(?:up\s+)?(?:until|till|til|through|thru){_ABOUT}"), _until),
+    (_lead(r"(?:before|prior\s+to)\s+"), _before),
+    (_lead(r"by\s+"), _by),
+    (_lead(r"(?:in|on|during|within|throughout|at)\s+"), _within),
+    (_lead(r"(?=\w)"), _bare),
+)
+"""In the order in which they are tried at a word."""
+
+
+# -- what they say together ------------------------------------------------------------------------
+
+
+def _settled(text: str, found: _Found) -> Dates:
+    why_not = found.why_not or _why_not(found)
+    undated = _without(text, found.spans)
+    if why_not is not None:
+        return Dates(why_not=why_not, has_aside=found.has_aside, undated=undated)
+    within = min(found.within, key=lambda one: one[1] - one[0], default=None)
+    bounds = None if within is None else Period(*within).bounds
+    return Dates(
+        _instant(found.starts),
+        _instant(found.ends),
+        bounds,
+        _instant(found.by),
+        None,
+        found.is_absolute and bool(found.spans),
+        found.has_aside,
+        undated,
+    )
+
+
+def _why_not(found: _Found) -> Untaken | None:
+    if len(found.starts) > 1 or len(found.ends) > 1 or len(found.by) > 1:
+        return Untaken.CONTRADICT
+    if found.starts and found.ends and min(found.starts) >= max(found.ends):
+        return Untaken.CONTRADICT
+    if found.within and (found.starts or found.ends or found.by):
+        return Untaken.SEVERAL
+    narrowest = min(found.within, key=lambda one: one[1] - one[0], default=None)
+    if narrowest is not None and any(start > narrowest[0] or end < narrowest[1] for start, end in found.within):
+        return Untaken.SEVERAL
+    return None
+
+
+def _instant(days: set[date]) -> int | None:
+    return Period(*days, *days).bounds[0] if days else None
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text without these stretches, and without the commas that set them apart."""
+    if not spans:
+        return text
+    kept, place = [], 0
+    for start, end in spans:
+        kept.append(text[place:start].rstrip())
+        place = end
+    rest = " ".join([*kept, text[place:].lstrip()])
+    tidy = re.sub(r"\s+([.,;!?])", r"\1", re.sub(r"\s+", " ", rest)).strip().lstrip(",; ")
+    return tidy[:1].upper() + tidy[1:]

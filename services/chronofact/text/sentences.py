@@ -1,0 +1,118 @@
+"""A turn to its sentences, and what the parse tells of each one's time; code, and what is too long, stays one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from chronofact.text.english import CHARACTERS_MAX as READABLE_MAX
+from chronofact.text.english import is_readable
+from chronofact.text.periods import Lean
+from chronofact.text.plain import clean
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span, Token
+
+SENTENCES_MAX: Final = 64
+"""A turn of more is kept whole."""
+CHARACTERS_MAX: Final = 8_000
+"""A longer turn is kept whole."""
+_BATCH_TEXTS: Final = 16
+_ASIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "pcomp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """To the letter as it was written. ``aside`` are the stretches of it that lie in subordinate clauses."""
+
+    text: str
+    lean: Lean = Lean.FUTURE
+    is_perfect: bool = False
+    aside: tuple[tuple[int, int], ...] = ()
+
+
+def whole(text: str) -> Sentence:
+    """A text that is not parted."""
+    return Sentence(text)
+
+
+def split(nlp: Language, texts: Iterable[str]) -> list[tuple[Sentence, ...]]:
+    """The sentences of each text, in order; strings of the parse are forgotten after."""
+    found: list[tuple[Sentence, ...]] = []
+    waiting = iter(texts)
+    while batch := list(islice(waiting, _BATCH_TEXTS)):
+        with nlp.memory_zone():
+            found += _split(nlp, batch)
+    return found
+
+
+def _split(nlp: Language, texts: list[str]) -> list[tuple[Sentence, ...]]:
+    found: list[tuple[Sentence, ...]] = [(whole(text),) for text in texts]
+    places = [place for place, text in enumerate(texts) if _has_sentences(text)]
+    docs = nlp.pipe([texts[place] for place in places], batch_size=_BATCH_TEXTS)
+    for place, doc in zip(places, docs, strict=True):
+        sentences = _sentences(doc)
+        if 0 < len(sentences) <= SENTENCES_MAX:
+            found[place] = sentences
+    return found
+
+
+def _has_sentences(text: str) -> bool:
+    """English, by its beginning; code and other languages stay whole."""
+    if len(text) > CHARACTERS_MAX:
+        return False
+    return is_readable(clean(text)[:READABLE_MAX])
+
+
+def _sentences(doc: Doc) -> tuple[Sentence, ...]:
+    """What the parser calls a sentence may be a mark alone, which belongs to the one before it."""
+    spans: list[tuple[Span, int, int]] = []
+    for span in doc.sents:
+        if not any(ch.isalnum() for ch in span.text) and spans:
+            spans[-1] = (spans[-1][0], spans[-1][1], span.end_char)
+        else:
+            spans.append((span, span.start_char, span.end_char))
+    return tuple(_sentence(doc, *one) for one in spans if doc.text[one[1] : one[2]].strip())
+
+
+def _sentence(doc: Doc, span: Span, start: int, end: int) -> Sentence:
+    text = doc.text[start:end]
+    lead = len(text) - len(text.lstrip())
+    start += lead
+    aside = tuple(
+        (token.left_edge.idx - start, token.right_edge.idx + len(token.right_edge) - start)
+        for token in span
+        if token.dep_ in _ASIDE and token.i != span.root.i and token.pos_ in {"VERB", "AUX"}
+    )
+    return Sentence(text.strip(), _lean(span.root), _is_perfect(span.root), aside)
+
+
+def _lean(root: Token) -> Lean:
+    """Back, where the main verb says the past: "moved", "did move", "has moved"."""
+    if root.tag_ in {"VBD", "VBN"}:
+        return (
+            Lean.PAST
+            if root.tag_ == "VBD" or not _helped(root, {"be", "will"}) or _helped(root, {"was", "were"})
+            else Lean.FUTURE
+        )
+    return (
+        Lean.PAST
+        if any(child.tag_ == "VBD" and child.dep_ in {"aux", "auxpass"} for child in root.children)
+        else Lean.FUTURE
+    )
+
+
+def _helped(root: Token, words: set[str]) -> bool:
+    return any(
+        child.dep_ in {"aux", "auxpass"} and not {child.lower_, child.lemma_.lower()}.isdisjoint(words)
+        for child in root.children
+    )
+
+
+def _is_perfect(root: Token) -> bool:
+    return any(child.dep_ == "aux" and child.lower_ in {"has", "have", "'ve", "'s"} for child in root.children) and (
+        root.tag_ in {"VBN", "VBG"}
+    )
