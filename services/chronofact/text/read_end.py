@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from chronofact.text.clauses import Clause
 
+_PARTS: Final = frozenset(
+    {"some", "a", "an", "few", "several", "most", "half", "one", "two", "three", "many", "extra", "spare"}
+)
 _OBJECTLESS: Final = frozenset(
     {"retire", "resign", "graduate", "drop out", "lay", "fire", "unsubscribe", "dismiss", "lay off", "step down"}
 )
@@ -64,6 +67,8 @@ def _ended(clause: Clause) -> list[Frame]:
 def _end(clause: Clause, token: Token, families: tuple[str, ...]) -> Frame:
     value = value_of(token, clause.prepared)
     words = [word for word in value.words if word not in GENERIC]
+    if any(child.lower_ in _PARTS for child in token.children if child.dep_ in {"det", "amod", "nummod", "predet"}):
+        words.append("part")  # "sold some shoes" leaves some
     for child in token.children:
         if child.dep_ == "prep" and child.lower_ in {"to", "in", "at", "for", "with"}:
             for inner in child.children:

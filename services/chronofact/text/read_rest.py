@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 
+_IN_ONE_PLACE: Final = frozenset(
+    {"sleep", "sit", "stand", "park", "work", "stay", "commute", "rest", "operate", "hang", "nap"}
+)
 _ONCE_A_DAY: Final = frozenset({"wake up", "get up", "wake", "rise"})
 
 
@@ -118,4 +121,5 @@ def _done(clause: Clause, token: Token, said: str) -> Frame:
 
 def _placed(clause: Clause, said: str, token: Token) -> Frame:
     value = value_of(token, clause.prepared)
-    return frame(clause, f"do:{clause.phrasal}:{said}", value.text, value_type="where", cardinality=Holds.UNKNOWN)
+    holds = Holds.UNKNOWN if clause.lemma in _IN_ONE_PLACE else Holds.MANY
+    return frame(clause, f"do:{clause.phrasal}:{said}", value.text, value_type="where", cardinality=holds)
