@@ -13,6 +13,7 @@ from chronofact.projector.loop import Projector
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.memory_store import MemoryStore
 from tests.contract.projecting import Witness, projector_on, run_until_idle
+from tests.integration.deriving import derived
 from tests.integration.saying import Fact, Said
 
 POISON = b"\xc3\x01 no event"
@@ -229,6 +230,25 @@ def test_events_behind_a_held_fact_do_not_count_as_poison(
     topic.append(held.asserts(number) for number in range(3 * PARKED_ROW_MAX))
     run_until_idle(running[0])
     assert parked_codes(store).count(HELD) == 3 * PARKED_ROW_MAX
+
+
+def test_what_is_derived_from_a_text_is_projected_and_what_can_not_be_read_is_counted(
+    topic: MemoryTopic, store: MemoryStore, running: tuple[Projector, Witness]
+) -> None:
+    fact, tea = Fact("ada", "memory/drinks"), derived(["drink|tea"])
+    said = [
+        fact.asserts("likes tea", 1, derived=tea),
+        fact.asserts("likes tea", 1, derived=tea, confidence=0.5),
+        fact.asserts("likes milk", 2, derived=b"broken"),
+        fact.asserts(5, 3, derived=tea),
+        fact.asserts("likes water", 4),
+    ]
+    topic.append(said)
+    run_until_idle(running[0])
+    total = running[1].total
+    assert (total.applied, total.memories, total.unreadable, total.parked) == (5, 1, 2, {})
+    (line,) = store.tables.lines["memories"].values()
+    assert (line.text, line.keys, line.event_seq) == ("likes tea", ("drink|tea",), 1)
 
 
 def test_histories_that_were_dropped_are_folded_again_from_their_events(topic: MemoryTopic, store: MemoryStore) -> None:

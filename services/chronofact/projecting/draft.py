@@ -284,9 +284,15 @@ class Draft:
             assert type(what) is FactAsserted  # noqa: S101 - nothing else makes a version
             self._first_sights[slot.fact_no, change.version_no] = (what, change)
             if event.derived is not None:
-                add_derived(self._lines, slot.fact_no, change.version_no, change.event_seq, what.value, event.derived)
+                self._derive(slot.fact_no, change.version_no, change.event_seq, what.value, event.derived)
         self._touched[slot.fact_id] = slot
         self.result.applied += 1
+
+    def _derive(self, fact_no: int, version_no: int, event_seq: int, value: bytes, derived: bytes) -> None:
+        if add_derived(self._lines, fact_no, version_no, event_seq, value, derived):
+            self.result.memories += 1
+        else:
+            self.result.unreadable += 1
 
     # -- the end ---------------------------------------------------------------------------------------
 

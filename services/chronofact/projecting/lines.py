@@ -117,10 +117,12 @@ def add_saying(lines: Lines, fact_no: int, event_id: bytes, what: Happening, eve
         lines.checks.append(CheckedLine(fact_no, event_id, event_seq, *checked))
 
 
-def add_derived(lines: Lines, fact_no: int, version_no: int, event_seq: int, value: bytes, derived: bytes) -> None:
-    """What was derived from the text that a new version's value is; of a version's later assertions it counts no more."""
-    if value[:1] == b'"' and (line := memory_line(fact_no, version_no, event_seq, orjson.loads(value), derived)):
+def add_derived(lines: Lines, fact_no: int, version_no: int, event_seq: int, value: bytes, derived: bytes) -> bool:
+    """What was derived from the text that a new version's value is, if it can be read; it counts once for a version."""
+    line = memory_line(fact_no, version_no, event_seq, orjson.loads(value), derived) if value[:1] == b'"' else None
+    if line is not None:
         lines.memories.append(line)
+    return line is not None
 
 
 def add_outcome(lines: Lines, slot: Slot, first_sights: FirstSights) -> None:

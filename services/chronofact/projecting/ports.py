@@ -44,6 +44,10 @@ class Applied:
     batches: int = 0
     facts_loaded: int = 0
     timeline_lines: int = 0
+    memories: int = 0
+    """Text memories with what was derived from them."""
+    unreadable: int = 0
+    """Assertions whose derived bytes can't be read; they are applied."""
     newest_appended_at: int = 0
     phases_s: dict[str, float] = field(default_factory=dict)
 
@@ -63,6 +67,8 @@ class Applied:
         self.batches += other.batches
         self.facts_loaded += other.facts_loaded
         self.timeline_lines += other.timeline_lines
+        self.memories += other.memories
+        self.unreadable += other.unreadable
         self.newest_appended_at = max(self.newest_appended_at, other.newest_appended_at)
         for mine, further in ((self.parked, other.parked), (self.retried, other.retried)):
             for code, count in further.items():

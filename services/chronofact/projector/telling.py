@@ -29,6 +29,7 @@ class Telling:
         self._log = structlog.get_logger()
         self._hindrance: str | None = None
         self._events = metrics.counter("chronofact_projector_events_total")
+        self._memories = metrics.counter("chronofact_projector_memories_total")
         self._batch_s = metrics.histogram("chronofact_projector_batch_seconds")
         self._batch_events = metrics.histogram("chronofact_projector_batch_events")
         self._lag_events = metrics.gauge("chronofact_projector_lag_events")
@@ -96,6 +97,8 @@ class Telling:
         self._events.labels(self._projection, "applied").inc(result.applied)
         self._events.labels(self._projection, "already_applied").inc(result.already_applied + result.skipped)
         self._batch_events.labels(self._projection).observe(result.messages)
+        self._memories.labels(self._projection, "projected").inc(result.memories)
+        self._memories.labels(self._projection, "unreadable").inc(result.unreadable)
         for phase, seconds in result.phases_s.items():
             self._batch_s.labels(self._projection, phase).observe(seconds)
         if result.parked:

@@ -70,6 +70,13 @@ METRICS: Final = (
         labels=("projection", "outcome"),
     ),
     Metric(
+        "chronofact_projector_memories_total",
+        "counter",
+        ("projector",),
+        "Text memories by outcome: projected, or unreadable (the event counts, and no search finds the memory).",
+        labels=("projection", "outcome"),
+    ),
+    Metric(
         "chronofact_projector_batch_seconds",
         "histogram",
         ("projector",),
