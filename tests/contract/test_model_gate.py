@@ -286,6 +286,34 @@ async def test_the_days_calls_and_tokens_have_an_end() -> None:
     assert ledger.tokens == 0
 
 
+async def test_while_the_budget_is_spent_or_no_answer_is_believed_nobody_asks_for_a_minute() -> None:
+    async with asking(ledger=MemoryLedger(calls_max=0)) as (_, world):
+        await world.gate.ask(NEW, [OLD])
+        assert (world.gate.silent_why, world.gate.opens_in_s) == ("budget_calls", 60)
+    async with asking(limits=Limits(attempts_max=4)) as (server, world):
+        server.always = faults.content("no")
+        asked = [await world.gate.ask(NEW, [OLD]) for _ in range(4)]
+        assert [one.calls for one in asked] == [4, 4, 4, 0]
+        assert {one.undecided[0].reason for one in asked} == {"answer_not_json"}
+        assert 30 <= world.gate.opens_in_s <= 60
+        server.always = None
+        world.waits.now += 60
+        assert len((await world.gate.ask(NEW, [OLD])).verdicts) == 1
+
+
+async def test_a_call_that_nobody_waits_for_is_counted_all_the_same() -> None:
+    async with asking() as (server, world):
+        server.always = faults.slow(0.5)
+        task = asyncio.create_task(world.gate.ask(NEW, [OLD]))
+        await asyncio.wait({task}, timeout=0.3)
+        assert len(server.requests) == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert world.outcomes == ["given_up"]
+    assert world.ledger.tokens > 300
+
+
 async def test_tokens_that_no_one_counted_are_estimated_and_never_nothing() -> None:
     def uncounted(handler: Any, request: Request) -> None:
         server: ModelServer = handler.model_server

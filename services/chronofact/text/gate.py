@@ -19,10 +19,14 @@ from chronofact.text.prompt import VERSION, Prompt, Told, prompt_of
 
 ANSWERED: Final = "answered"
 NOT_CONFIGURED: Final = "model_not_configured"
+GIVEN_UP: Final = "given_up"
+"""A call that whoever asked did not wait for: the process ends."""
 MORE_THAN_A_CALL: Final = "more_than_a_call"
 """Pairs beyond what one call may have: they are asked about the next time."""
 RETRY_AFTER_S_MAX: Final = 3_600.0
 PAUSE_S_MAX: Final = 60.0
+BAD_IN_A_ROW: Final = 12
+"""Answers that were not believed, of whatever memories: then nobody asks for a while, as each costs money."""
 CHARS_A_TOKEN: Final = 3
 """Few, so that what is reserved is rather too much; settled by what the server counted."""
 
@@ -87,6 +91,7 @@ class Gate:
         self._silent_until = 0.0
         self._silent_why = ""
         self._failures = 0
+        self._bad = 0
 
     @property
     def opens_in_s(self) -> float:
@@ -120,19 +125,24 @@ class Gate:
             reserved = await self._ledger.reserve(_tokens_at_most(prompt))
             if isinstance(reserved, Spent):
                 why = reserved.value
+                self._be_silent(PAUSE_S_MAX, why)
                 break
             calls += 1
             try:
                 decided, model = await self._call(new, len(others), prompt, reserved)
             except BadAnswer as bad:
                 why = bad.fault.value
+                self._bad += 1
+                if self._bad >= BAD_IN_A_ROW:
+                    self._bad = 0
+                    self._be_silent(self._jittered(PAUSE_S_MAX), why)
                 continue
             except CallFailed as failed:
                 why = failed.failure.value
                 if not await self._may_try_again(failed, calls):
                     break
                 continue
-            self._failures = 0
+            self._failures = self._bad = 0
             doubted = tuple(Undecided(other, Fault.AGAINST_TIME.value) for other in decided.doubted)
             return Asked(decided.verdicts, doubted, calls, model)
         return Asked((), tuple(Undecided(one.version_id, why) for one in others), calls)
@@ -141,7 +151,7 @@ class Gate:
         """One call, counted and kept however it ends."""
         begun = self._monotonic()
         raw: bytes | None = None
-        outcome = Failure.UNREACHABLE.value
+        outcome = GIVEN_UP
         model = self._endpoint.model.name
         try:
             raw = await self._endpoint.ask(prompt)
@@ -168,7 +178,7 @@ class Gate:
         read = written = 0
         if raw is not None:
             read, written, _ = usage_of(raw, asked_chars=_chars(prompt))
-        elif outcome == Failure.SLOW:
+        elif outcome in {Failure.SLOW, GIVEN_UP}:
             # it may have been worked on all the same
             read = _chars(prompt) // CHARS_A_TOKEN
         cost = self._price.cost(read, written)
@@ -187,9 +197,12 @@ class Gate:
             return True
         if not failed.is_passing:
             pause_s = self._jittered(PAUSE_S_MAX)
-        self._silent_until = max(self._silent_until, self._monotonic() + pause_s)
-        self._silent_why = failed.failure.value
+        self._be_silent(pause_s, failed.failure.value)
         return False
+
+    def _be_silent(self, pause_s: float, why: str) -> None:
+        self._silent_until = max(self._silent_until, self._monotonic() + pause_s)
+        self._silent_why = why
 
     def _jittered(self, pause_s: float) -> float:
         return pause_s * (0.5 + self._dice.random() / 2)
