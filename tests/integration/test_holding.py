@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -71,6 +72,21 @@ def test_who_stands_still_loses_its_lock_to_the_next_and_finds_out(database: str
     assert [(what, stood.since) for what, stood in told] == [("something", still[1].since)]
     assert still[0] == LOCK.key
     assert STILL_S < still[1].seconds < STILL_S + 5
+
+
+def test_who_gives_a_sign_while_it_is_looked_at_keeps_its_lock(database: str) -> None:
+    """So it is with everybody once Postgres, a network, or the machine of both goes on after a while."""
+    told = list[tuple[str, Standstill]]()
+    with holder(database, LOCK) as process, connect(database, "test", autocommit=True) as mine:
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(STILL_S + holding.SIGN_S)
+        going_on = threading.Timer(0.3, os.kill, (process.pid, signal.SIGCONT))
+        going_on.start()
+        with held(mine, LOCK, still_s=STILL_S, ended=lambda what, stood: told.append((what, stood))) as is_ours:
+            assert not is_ours
+        going_on.join()
+        assert process.communicate("", timeout=10)[0] == ""
+    assert told == []
 
 
 @pytest.mark.parametrize("does", ["waits", "asks"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -15,6 +16,8 @@ from chronofact.postgres.template import script
 
 SIGN_S: Final = 1.0
 """So often a holder's connection asks for nothing. Postgres keeps when it last did, and whether it computes meanwhile."""
+LOOK_AGAIN_S: Final = 2.5
+"""Nobody is ended at the first look: after Postgres, a network or a clock made a leap all seem to have stood still."""
 _JOIN_S: Final = 1.0
 
 
@@ -71,6 +74,9 @@ def _tried(connection: Connection[Any], lock: Lock) -> bool:
 
 
 def _end_still(connection: Connection[Any], lock: Lock, still_s: float, ended: Ended) -> bool:
+    if not _stills(connection, lock.lock_class, [lock.key], still_s=still_s, is_to_end=False):
+        return False
+    time.sleep(LOOK_AGAIN_S)
     found = _stills(connection, lock.lock_class, [lock.key], still_s=still_s, is_to_end=True)
     for _, since, seconds, _ in found:
         ended(lock.of, Standstill(since, seconds))
