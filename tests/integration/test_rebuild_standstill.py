@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ from chronofact.postgres.rebuild_store import RebuildStore
 from chronofact.postgres.session import connect
 from chronofact.reconciler.rebuild_http import waiting
 from chronofact.reconciler.rebuilding.load import load, plan
+from chronofact.reconciler.rebuilding.processes import WorkerProcess
 from chronofact.reconciler.standstill import Standstills
 from chronofact.runtime.config import Settings
 from chronofact.runtime.metrics import Metrics
@@ -134,6 +137,29 @@ def test_a_worker_that_really_stands_still_is_told_of_killed_and_its_part_begun_
         await_so(look, "select waiting is null from chronofact.rebuild")
         assert look.execute("select count(*)::int from p2.event").fetchone() == (EVENTS,)
     assert metrics.registry.get_sample_value("chronofact_standstills_ended_total", {"of": "worker"}) == 1
+
+
+def test_a_worker_that_only_computes_is_not_silent_until_it_is_stopped() -> None:
+    line = [sys.executable, "-c", "while True: pass"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        worker = WorkerProcess(process, time.monotonic)
+        try:
+            computing = listened(worker, for_s=4.0)
+            os.kill(process.pid, signal.SIGSTOP)
+            stopped = listened(worker, for_s=2.0)
+        finally:
+            worker.end()
+    assert computing < 2.0
+    assert stopped > 1.0
+
+
+def listened(worker: WorkerProcess, *, for_s: float) -> float:
+    """For how long it was silent at the end."""
+    until = time.monotonic() + for_s
+    while time.monotonic() < until:
+        worker.listen()
+        time.sleep(0.1)
+    return worker.silence.seconds
 
 
 def test_a_reconciler_that_really_stands_still_loses_its_rebuild_and_changes_nothing_when_it_wakes(

@@ -66,6 +66,28 @@ def test_a_runner_that_stood_still_itself_holds_it_against_nobody() -> None:
     assert silence.seconds == 0
 
 
+def test_who_is_at_work_on_a_core_does_not_stand_still_though_its_signs_come_late() -> None:
+    clock = Clock()
+    silence = clock.silence()
+    for _ in range(20):
+        clock.passed_s += 1
+        silence.listen(None)
+        silence.listen(None, has_run=True)
+    assert (silence.seconds, silence.since) == (0, START + timedelta(seconds=20))
+    listened(clock, silence, for_s=10)
+    assert silence.seconds == 10
+
+
+def test_who_only_computes_for_ever_comes_to_no_end() -> None:
+    clock = Clock()
+    silence = clock.silence()
+    while silence.seconds < 30:
+        clock.passed_s += 1
+        silence.listen(None, has_run=True)
+        assert clock.passed_s < HANG_S + 31
+    assert clock.passed_s > HANG_S + 28
+
+
 class Worker:
     """Gives signs for so long by a clock that goes on while it sleeps; ``does`` is what its work does meanwhile."""
 

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Final, Self
 
 import orjson
+import psutil
 import structlog
 from pydantic import SecretStr
 
@@ -26,6 +27,8 @@ from chronofact.runtime.failures import Corruption, Unfit
 DEATHS_MAX: Final = 5
 """Workers that died since anything of the load was last done."""
 STOP_S: Final = 5.0
+START_S: Final = 30.0
+"""The first sign may take so long, since all that a worker needs is read from the disk before it."""
 _SAID: Final = (
     *("kafka", "kafka_options", "postgres", "facts_topic", "rebuild_folder", "rebuild_bucket_bytes"),
     *("rebuild_memory_bytes", "parked_share_max", "parked_row_max", "log_level"),
@@ -42,6 +45,8 @@ class WorkerProcess:
         self._process = process
         self._stdout = process.stdout
         self._said = b""
+        self._seen = psutil.Process(process.pid)
+        self._ran_s = 0.0
         self.silence = Silence(monotonic)
         self.was_heard = self.is_ended = False
 
@@ -50,9 +55,16 @@ class WorkerProcess:
         code = self._process.poll()
         heard = self._stdout.readall()
         self._said += heard or b""
-        self.silence.listen(heard)
+        self.silence.listen(heard, has_run=self._has_run())
         self.was_heard |= bool(heard)
         return code
+
+    def _has_run(self) -> bool:
+        """Whether it was on some core since the last look."""
+        before = self._ran_s
+        with suppress(psutil.Error):  # it is dead
+            self._ran_s = sum(self._seen.cpu_times()[:2])
+        return self._ran_s > before
 
     def end(self) -> None:
         """By force: what stands still hears nothing else."""
@@ -123,7 +135,8 @@ class Workers:
         for number, worker in list(self._running.items()):
             code = worker.listen()
             if code is None:
-                if worker.silence.seconds >= self._still_s and not worker.is_ended:
+                still_s = self._still_s if worker.was_heard else max(self._still_s, START_S)
+                if worker.silence.seconds >= still_s and not worker.is_ended:
                     self._end_still(number, worker)
                 continue
             del self._running[number]

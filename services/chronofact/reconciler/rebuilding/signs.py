@@ -59,14 +59,20 @@ class Silence:
         self._monotonic = monotonic
         self._now = now
         self._listened_at = monotonic()
+        self._unheard_s = 0.0
         self.since = now()
         self.seconds = 0.0
 
-    def listen(self, heard: bytes | None) -> None:
-        """One look: what was heard, if anything."""
+    def listen(self, heard: bytes | None, *, has_run: bool = False) -> None:
+        """One look: what was heard, if anything, and whether it was at work on some core meanwhile.
+
+        Who runs does not stand still: where cores are scarce, or one call computes for long, signs come late.
+        """
         now = self._monotonic()
-        if heard:
+        passed_s = min(now - self._listened_at, LOOK_S_MAX)
+        self._unheard_s = 0.0 if heard else self._unheard_s + passed_s
+        if heard or (has_run and self._unheard_s < HANG_S):
             self.since, self.seconds = self._now(), 0.0
         else:
-            self.seconds += min(now - self._listened_at, LOOK_S_MAX)
+            self.seconds += passed_s
         self._listened_at = now
