@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -21,6 +22,9 @@ SENTENCES_MAX: Final = 64
 CHARACTERS_MAX: Final = 8_000
 """A longer turn is kept whole."""
 _BATCH_TEXTS: Final = 16
+_WRAPPED_MIN: Final = 50
+"""A line that is shorter was not broken for its length."""
+_ITEM: Final = re.compile(r"[-*\u2022\u2013]\s|\d{1,3}[.)]\s")
 _ASIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "pcomp"})
 
 
@@ -51,13 +55,29 @@ def split(nlp: Language, texts: Iterable[str]) -> list[tuple[Sentence, ...]]:
 
 def _split(nlp: Language, texts: list[str]) -> list[tuple[Sentence, ...]]:
     found: list[tuple[Sentence, ...]] = [(whole(text),) for text in texts]
-    places = [place for place, text in enumerate(texts) if _has_sentences(text)]
-    docs = nlp.pipe([texts[place] for place in places], batch_size=_BATCH_TEXTS)
-    for place, doc in zip(places, docs, strict=True):
-        sentences = _sentences(doc)
-        if 0 < len(sentences) <= SENTENCES_MAX:
-            found[place] = sentences
+    parted = [(place, part) for place, text in enumerate(texts) if _has_sentences(text) for part in _parts(text)]
+    sentences: dict[int, list[Sentence]] = {}
+    docs = nlp.pipe([part for _, part in parted], batch_size=_BATCH_TEXTS)
+    for (place, _), doc in zip(parted, docs, strict=True):
+        sentences.setdefault(place, []).extend(_sentences(doc))
+    for place, some in sentences.items():
+        if 0 < len(some) <= SENTENCES_MAX:
+            found[place] = tuple(some)
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """The lines of a text, where a line ends what it says; a wrapped one goes on in the next."""
+    parts: list[str] = []
+    is_open = False
+    for line in text.splitlines(keepends=True):
+        said = line.strip()
+        if parts and (not said or (is_open and not _ITEM.match(said))):
+            parts[-1] += line
+        else:
+            parts.append(line)
+        is_open = len(said) >= _WRAPPED_MIN and said[-1] not in ".!?:;"
+    return parts
 
 
 def _has_sentences(text: str) -> bool:

@@ -31,6 +31,8 @@ from chronofact.writer.accept import Acceptor
 from chronofact.writer.drops import Drops, add_drops
 from chronofact.writer.http import Events, add_events
 from chronofact.writer.intake import Bodies
+from chronofact.writer.interactions import Interactions, NoInteractions
+from chronofact.writer.interactions_http import Conversations, add_interactions
 from chronofact.writer.memories import Memories, NoMemories, TextSide
 from chronofact.writer.memories_http import add_memories
 from chronofact.writer.notices import Notices
@@ -143,6 +145,12 @@ def build_app(
     )
     memories = Events(taking, credentials, bodies, commands_max=settings.commands_max, clock=_now)
     add_memories(app, memories, metrics)
+    talking = (
+        NoInteractions(texts)
+        if isinstance(texts, Rejected)
+        else Interactions(writer, acceptor, texts.texts, texts.notices)
+    )
+    add_interactions(app, Conversations(talking, credentials, bodies, clock=_now), metrics)
     return app
 
 

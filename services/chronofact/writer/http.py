@@ -58,7 +58,7 @@ class Events:
             Rejected, ClientDisconnect: nothing was taken.
         """
         headers = request.headers
-        authority = self._authority(headers)
+        authority = authority_of(self._credentials, headers, self._clock())
         is_dry = is_dry_run(request.query_params)
         parse = parse_lines if has_lines(headers) else parse_json
         async with self._bodies.of(request) as raw:
@@ -69,12 +69,16 @@ class Events:
             return single(taken)
         return lines(taken) if wants_lines(headers) else several(taken)
 
-    def _authority(self, headers: Headers) -> Authority:
-        caller = self._credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
-        caller.require(Role.WRITE)
-        return Authority(
-            caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, self._clock(), Role.SERVICE in caller.roles
-        )
+
+def authority_of(credentials: Credentials, headers: Headers, now: int) -> Authority:
+    """What the caller may say.
+
+    Raises:
+        Rejected: it is nobody that is known, or may not write.
+    """
+    caller = credentials.caller(headers.get("authorization"), headers.get("x-tenant-id"))
+    caller.require(Role.WRITE)
+    return Authority(caller.tenant_id, caller.scopes, Role.IMPORT in caller.roles, now, Role.SERVICE in caller.roles)
 
 
 def add_events(app: FastAPI, events: Events, metrics: Metrics) -> None:

@@ -10,7 +10,9 @@ from typing import Literal
 from chronofact.contracts.log import QueueFull
 from chronofact.domain.errors import Rejected
 from chronofact.runtime.metrics import Metrics
+from chronofact.text.frames import Frame
 from chronofact.text.installed import check_installed
+from chronofact.text.sentences import Sentence
 from chronofact.text.worker import Models, Reading, TextWorker
 
 
@@ -50,6 +52,25 @@ class Texts:
         self._read.labels("some").inc(with_frames)
         self._read.labels("none").inc(len(readings) - with_frames)
         return readings
+
+    async def split(self, texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
+        """The sentences of each text, in order.
+
+        Raises:
+            Rejected: ``queue_full``, ``shutting_down``.
+        """
+        try:
+            return await self._worker.split(texts)
+        except QueueFull:
+            raise Rejected("queue_full", "too many texts wait to be read; nothing was sent") from None
+
+    async def frames(self, texts: Sequence[str]) -> list[tuple[Frame, ...]]:
+        """The frames of each text, of which nothing is kept.
+
+        Raises:
+            Rejected: ``shutting_down``.
+        """
+        return await self._worker.frames(texts)
 
     async def load(self) -> None:
         """Makes the models now."""
