@@ -39,6 +39,7 @@ STUMBLES: tuple[type[Exception], ...] = (AttributeError, LookupError, RecursionE
 _READERS: Final = (
     read_rule, read_plan, read_trip, read_saving, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
+_JOINTS: Final = frozenset({";", "plus", "&", "but"})
 _DROPPED: Final = re.compile(
     r"^(?:Also |Now |Recently |Currently )?(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
 )
@@ -91,8 +92,9 @@ class Extractor:
 
     def _settled(self, text: str, prepared: Prepared, doc: Doc) -> tuple[Doc, Prepared]:
         """The parse, or another one where the subject was left out or not seen."""
-        if _lacks_subject(doc, prepared) or self._hides_verb(doc, text):
+        if _is_state(doc) or _lacks_subject(doc, prepared) or self._hides_verb(doc, text):
             is_state = doc[0].lower_ in {"based", "located", "employed", "married", "engaged", "born"}
+            is_state = is_state or _is_state(doc)
             prepared = prepare(f"User {'is ' if is_state else ''}{text[0].lower()}{text[1:]}")
             doc = self._nlp(prepared.text)
         elif _hides_name(doc):
@@ -108,6 +110,11 @@ def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
     if not _DROPPED.match(prepared.text) or doc[0].tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
         return False
     return not _has_subject(doc)
+
+
+def _is_state(doc: Doc) -> bool:
+    """``Allergic to peanuts``: no verb, and nobody is named."""
+    return doc[0].pos_ == "ADJ" and doc[0].dep_ == "ROOT" and not any(token.pos_ in {"VERB", "AUX"} for token in doc)
 
 
 def _has_subject(doc: Doc) -> bool:
@@ -127,11 +134,17 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
         return ()
     found: dict[Frame, None] = {}
     for sentence in sentences:
-        for clause in clauses_of(sentence, prepared):
-            settle(clause, sentence)
-            for one in read(clause, sentence):
-                found.setdefault(one)
+        said = [one for clause in clauses_of(sentence, prepared) for one in _settled_and_read(clause, sentence)]
+        joints = sum(token.dep_ == "cc" or token.lower_ in _JOINTS for token in sentence)
+        if joints and len(said) <= joints:  # something was joined that no rule saw: the text says more than its frames
+            said.append(Frame(entity="", slot="said:joined", value=f"{joints}", guards=("subordinate",)))
+        found |= dict.fromkeys(said)
     return tuple(found) if len(found) <= FRAMES_MAX else ()
+
+
+def _settled_and_read(clause: Clause, sentence: Span) -> list[Frame]:
+    settle(clause, sentence)
+    return read(clause, sentence)
 
 
 def read(clause: Clause, sentence: Span) -> list[Frame]:

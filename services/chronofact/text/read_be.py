@@ -100,6 +100,8 @@ def adjective(clause: Clause, token: Token, said: str) -> list[Frame]:
         return [_measure(clause, value.words, lower)]
     if lower in RELATIONS:
         partner = clause.after("to", "with")
+        if partner is not None and not value_of(partner, clause.prepared).is_name:
+            partner = None
         clause.take(partner)
         text = f"{lower} {value_of(partner, clause.prepared).text}" if partner is not None else lower
         return [frame(clause, "rel_status", text, value_type="relation", cardinality=Holds.ONE)]
