@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
@@ -159,6 +160,17 @@ def test_a_number_is_compared_whole_where_its_halves_would_make_up_for_each_othe
             if not is_named(differences(spoiling), table, column, fact_id):
                 unseen.append(f"{table}.{column}")
     assert not unseen, unseen
+
+
+def test_what_two_lines_of_one_event_exchange_is_found(spoiling: Connection[Any]) -> None:
+    for name in ("p1", "p2"):
+        spoiling.execute(f"update {name}.relation set event_seq = 7".encode())
+    kinds = {"supersedes": "contradicts", "contradicts": "supersedes"}
+    told = {one for (one,) in spoiling.execute("select distinct relation from p1.relation")}
+    assert kinds.keys() < told
+    change = "update p1.relation set relation = %s::jsonb ->> relation where relation = any(%s)"
+    assert spoiling.execute(change, (json.dumps(kinds), [*kinds])).rowcount == 2
+    assert {one.aspect for one in differences(spoiling)} == {"relation"}
 
 
 @pytest.mark.parametrize("theirs", ["null", "'-0'"])

@@ -5,7 +5,7 @@ select
     hash_record_extended((
         t.version_no, int8send(t.event_seq), t.lifecycle, t.supersedes_id, t.superseded_by_id, t.merged_into_id,
         float8send(t.confidence)
-    ), int8xor(t.version_no, {key})) as h
+    ), hashint4extended(t.version_no, int8xor(t.event_seq, {key}))) as h
 from {schema}.version_label as t
 left join {schema}.fact as f on t.fact_no = f.fact_no and t.fact_no >> {shift} = f.fact_no >> {shift}
 where
