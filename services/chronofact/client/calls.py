@@ -33,6 +33,7 @@ from chronofact.client.commands import (
 )
 from chronofact.client.exchange import Ask, Steps, exchange
 from chronofact.client.explanations import ExplainCalls
+from chronofact.client.interactions import InteractionCalls
 from chronofact.client.memories import MemoryCalls
 from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
@@ -46,7 +47,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls, ExplainCalls, MemoryCalls, SearchCalls):
+class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:
@@ -325,12 +326,19 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, SearchCalls):
         dry_run: bool = False,
         content_type: str = "application/json",
     ) -> Steps[Sent]:
+        body = yield from self.told(path, content, dry_run=dry_run, content_type=content_type)
+        results = tuple(result_of(result, at) for at, result in enumerate(_results(body), start=index))
+        return Sent(results, body.get("position"))
+
+    def told(
+        self, path: str, content: bytes, *, dry_run: bool = False, content_type: str = "application/json"
+    ) -> Steps[Any]:
+        """One request to the writer, as it answers it; its position is remembered."""
         params = (("dry_run", "true"),) if dry_run else ()
         ask = Ask("POST", self._writer + path, params=params, content=content, content_type=content_type)
         body = yield from exchange(ask, patience_s=self._patience_s)
         self._note(further(None, body.get("position")))
-        results = tuple(result_of(result, at) for at, result in enumerate(_results(body), start=index))
-        return Sent(results, body.get("position"))
+        return body
 
     def _after(self, named: str | None) -> str | None:
         if named is not None or not self._reads_own_writes or self.written is None:
