@@ -220,11 +220,7 @@ def test_the_sweep_finds_what_nobody_looked_at_page_by_page(filled: str) -> None
     assert [one.version_id for one in paged] == [one.version_id for one in told]
 
 
-def test_pairs_are_pending_by_the_newest_check(filled: str) -> None:
-    (told,) = ask(filled, lambda at, _: memories.pending(at, "p1", limit=100))
-    assert told.version_id == ids(COFFEE)[0]
-    assert (told.pairs, told.pending, told.reason) == (3, 1, "model_away")
-    assert (told.pending_since, told.checked_at) == (BASE + 18 * SECOND, BASE + 20 * SECOND)
+def test_of_several_checks_the_newest_is_told(filled: str) -> None:
     newest = ask(filled, lambda at, no: memories.checks_of(at, "p1", no, ids(COFFEE, SENCHA, WATER)))
     assert [(one.version_id, one.decided, one.pending) for one in newest] == [
         (ids(COFFEE)[0], 2, 1),

@@ -81,20 +81,6 @@ class Unchecked(NamedTuple):
     place: tuple[int, int]
 
 
-class Pending(NamedTuple):
-    """A memory some of whose pairs nobody has decided; ``contracts.pending`` reads them from the reason."""
-
-    fact_id: bytes
-    tenant_id: bytes
-    version_id: bytes
-    pairs: int
-    pending: int
-    reason: str | None
-    checked_at: int
-    """When the newest check was recorded, and below the first one."""
-    pending_since: int
-
-
 class Counting(NamedTuple):
     """The declaration that counts for a pair (semantics §3); left is the lower id."""
 
@@ -191,12 +177,6 @@ async def unchecked(
         Unchecked._make((*told, (fact_no, version_no)))
         for *told, fact_no, version_no in await _lines(connection, projection, "unchecked", named)
     ]
-
-
-async def pending(connection: AsyncConnection[Any], projection: str, *, limit: int) -> list[Pending]:
-    """Memories whose newest check left pairs undecided, the longest unchecked first."""
-    found = await _lines(connection, projection, "pending", {"memories_max": limit})
-    return [Pending(*line) for line in found]
 
 
 async def relations_of(
