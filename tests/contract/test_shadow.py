@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -13,7 +14,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from chronofact.contracts.shadow import SweepRunning
 from chronofact.domain.events import Cardinality
-from chronofact.runtime.failures import Unfit
+from chronofact.postgres import shadow_store
+from chronofact.runtime.failures import Transient, Unfit
 from tests.contract.memory_log import MemoryTopic
 from tests.contract.shadowing import BASE, Compared, Scoped, add_projection, fill, project, spoil
 from tests.integration.fixtures_stack import database_like
@@ -276,6 +278,30 @@ def test_windows_are_opened_once_and_named_when_they_can_t_be(compared: Compared
     assert compared.standing() == (False, 0)
     assert compared.store.newest("p2")[0].failure == "stopped"
     assert compared.store.open("p2", "p1", window_s=1)[1]
+
+
+def test_who_loses_a_sweep_holds_nobody_up_and_leaves_nothing(compared: Compared) -> None:
+    spoil(compared.address, "p1", SAYS_ENDED, PLAIN)
+    with pytest.raises(Transient):
+        _lose(compared)
+    assert [one.sort for one in compared.samples(PLAIN)] == ["correcting"]
+
+
+def _lose(compared: Compared) -> None:
+    """A sweep that has written something, as another one begins instead of it."""
+    with (
+        compared.store.sweep(compared.shadow) as first,
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(compared.address, autocommit=True) as connection,
+    ):
+        first.finish()
+        ended = connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_locks where locktype = 'advisory' and classid = %s"
+            " and database = (select oid from pg_database where datname = current_database())",
+            (shadow_store.LOCK_CLASS,),
+        ).fetchall()
+        assert ended == [(True,)]
+        assert pool.submit(compared.sweep).result(20).judged == 1
 
 
 def test_one_sweep_at_a_time_and_none_of_what_is_not_fed(compared: Compared) -> None:

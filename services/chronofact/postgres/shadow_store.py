@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 from uuid import UUID
@@ -15,7 +15,7 @@ from chronofact.postgres.check_run import WATCHED
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.holding import Lock, alive, held
 from chronofact.postgres.session import connect
-from chronofact.postgres.shadow_sweep import ShadowSweep, sweeping
+from chronofact.postgres.shadow_sweep import SETTINGS, ShadowSweep, sweeping
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
 
@@ -102,15 +102,18 @@ class ShadowStore:
             Unfit: ``projection_missing``, ``projection_not_fed``.
         """
         lock = Lock(f"comparison {shadow.shadow_id}", LOCK_CLASS, str(shadow.shadow_id))
-        with self._connected() as connection, held(connection, lock, ended=self._still_ended) as is_ours:
+        with self._connected(SETTINGS) as connection, held(connection, lock, ended=self._still_ended) as is_ours:
             if not is_ours:
                 raise SweepRunning
-            with alive(connection), sweeping(self._conninfo, shadow) as sweep:
+            # what was written goes with the lock: of a sweep that stands still, nothing may stay locked
+            with alive(connection), sweeping(self._conninfo, connection, shadow) as sweep:
                 yield sweep
 
     @contextmanager
-    def _connected(self, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
-        with failures_named(), connect(self._conninfo, "shadow", autocommit=autocommit, **WATCHED) as connection:
+    def _connected(
+        self, settings: Mapping[str, str | int] = WATCHED, *, autocommit: bool = True
+    ) -> Iterator[Connection[Any]]:
+        with failures_named(), connect(self._conninfo, "shadow", autocommit=autocommit, **settings) as connection:
             yield connection
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from psycopg import Connection
+from psycopg import Connection, IsolationLevel
 from psycopg.rows import class_row
 from psycopg.types.json import Json
 from psycopg.types.range import TimestamptzRange as Range
@@ -15,7 +15,6 @@ from psycopg.types.range import TimestamptzRange as Range
 from chronofact.contracts.shadow import NOT_DRAWN, Candidate, Difference, Said, Shadow, Stretch, Verdict
 from chronofact.postgres.check_run import WATCHED
 from chronofact.postgres.errors import failures_named
-from chronofact.postgres.session import connect
 from chronofact.postgres.shadow_judge import judging
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
@@ -149,14 +148,14 @@ class ShadowSweep:
 
 
 @contextmanager
-def sweeping(conninfo: str, shadow: Shadow) -> Iterator[ShadowSweep]:
-    """A sweep in one transaction: all that it found is there, or nothing is.
+def sweeping(conninfo: str, connection: Connection[Any], shadow: Shadow) -> Iterator[ShadowSweep]:
+    """A sweep in one transaction: all that it found is there, or nothing is; ``connection`` is in none yet.
 
     Raises:
         Unfit: ``projection_missing``, ``projection_not_fed``.
     """
-    with failures_named(), connect(conninfo, "shadow", autocommit=False, **SETTINGS) as connection:
-        connection.execute("set transaction isolation level repeatable read")
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    with failures_named(), connection.transaction():
         yield ShadowSweep(conninfo, connection, shadow)
 
 
