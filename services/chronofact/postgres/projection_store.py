@@ -56,14 +56,14 @@ class ProjectionStore:
         self._statements: Mapping[str, sql.SQL] = {}
 
     def made_of(self) -> bytes | None:
-        """The id of the topic that was applied here; None where nothing was.
+        """The id of the topic that was applied here, or that it was rebuilt from; None where there is neither.
 
         Raises:
             Transient: the database is away.
         """
         with self._transaction() as connection:
             found = connection.execute(self._statements["made_of"], {"projection": self.projection}).fetchone()
-        return None if found is None else bytes(found[0].bytes)
+        return None if found is None or found[0] is None else bytes(found[0].bytes)
 
     def claim(self, topic_id: bytes, partition: int, *, watermarks: tuple[int, int]) -> Claim:
         """Become the partition's owner.
