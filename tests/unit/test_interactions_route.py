@@ -134,6 +134,9 @@ def test_a_trial_publishes_nothing(writer: RememberingWriter) -> None:
         ("I live in Oslo since 2024 until 2019.", Untaken.CONTRADICT),
         ("I live in Oslo since 31 February 2024.", Untaken.IMPOSSIBLE),
         ("I lived in Rome in 2019 and in Paris in 2020.", Untaken.SEVERAL),
+        ("I moved to Oslo in 2020 and my brother lives in Bergen.", Untaken.SEVERAL),
+        ("I moved to Nice in the summer of 2022.", Untaken.UNREAD),
+        ("I think I moved to Oslo in 2020.", Untaken.DATE_ASIDE),
     ],
 )
 def test_what_says_no_structured_fact_is_a_memory_all_the_same(
@@ -143,6 +146,8 @@ def test_what_says_no_structured_fact_is_a_memory_all_the_same(
     assert [one["text"] for one in turn["memories"]] == [text]
     assert turn["facts"] == []
     assert reason in {one["reason"] for one in turn["not_taken"]}
+    is_undatable = reason in {Untaken.CONTRADICT, Untaken.IMPOSSIBLE, Untaken.SEVERAL, Untaken.UNREAD}
+    assert turn["memories"][0]["valid_from"] == (None if is_undatable else AT)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +160,8 @@ def test_what_says_no_structured_fact_is_a_memory_all_the_same(
         ("As of next month I work at Globex.", ("employer", "globex", "2026-07-01", None)),
         ("I started a new job at Initech yesterday.", ("employer", "initech", "2026-06-16", None)),
         ("I have been working at Acme for the last two years.", ("employer", "acme", "2024-06-17", None)),
+        ("Starting Monday, I work at Google.", ("employer", "google", "2026-06-22", None)),
+        ("My flight is on Tuesday.", ("user/flight/schedule", "tuesday", "2026-06-17", None)),
         ("The deploy is scheduled for Friday.", ("deploy/schedule", "friday", "2026-06-17", None)),
     ],
 )

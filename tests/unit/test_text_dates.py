@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN, format_bound, parse_instant
-from chronofact.text.dates import CHARACTERS_MAX, Dates, dates_of
+from chronofact.text.dates import CHARACTERS_MAX, Dates, dates_of, of_several
 from chronofact.text.periods import Lean
 from chronofact.text.untaken import Untaken
 
@@ -146,7 +146,7 @@ def test_how_long_is_since_when_only_of_what_goes_on() -> None:
         "May 3 is not said with a word before it",
         "I have 2024 euros",
         "I finished it in two weeks",
-        "a few weeks ago",
+        "I fall asleep early",
         "version 2024-05-03-beta",
         "x" * CHARACTERS_MAX + " since 2024",
         "",
@@ -169,11 +169,22 @@ def test_what_is_no_window_is_none(text: str) -> None:
         ("since 2019, and last week too", Untaken.SEVERAL),
         ("since 31 February 2024", Untaken.IMPOSSIBLE),
         ("on 2024-13-01", Untaken.IMPOSSIBLE),
+        ("I moved on 03/05/2024", Untaken.UNREAD),
+        ("I moved in the summer of 2022", Untaken.UNREAD),
+        ("since last winter", Untaken.UNREAD),
+        ("I moved a few years ago", Untaken.UNREAD),
+        ("I moved years ago", Untaken.UNREAD),
+        ("for the last few weeks", Untaken.UNREAD),
     ],
 )
 def test_dates_that_do_not_agree_are_none_and_why_is_said(text: str, why: Untaken) -> None:
     found = read(text, PAST)
     assert (found.why_not, found.are_there) == (why, False)
+
+
+def test_of_several_main_clauses_nobody_knows_which_one_is_dated() -> None:
+    assert of_several(read("I moved in 2020 and my brother lives here", PAST)).why_not is Untaken.SEVERAL
+    assert of_several(read("I moved and I like it")).why_not is None
 
 
 def test_without_a_time_of_its_turn_only_years_count() -> None:

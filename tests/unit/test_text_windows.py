@@ -20,6 +20,7 @@ LIVES = Frame("user", "residence", "oslo", value_type="place", cardinality=Holds
 MOVED = replace(LIVES, temporality=Temporality.CHANGE, cues=("changed",))
 LIVED = replace(LIVES, temporality=Temporality.PAST)
 PLANS = Frame("user", "plan:move oslo", "move oslo", modality=Modality.PLANNED, cardinality=Holds.MANY)
+IS_IN = Frame("user", "at:in", "lisbon", cardinality=Holds.MANY)
 HAS = Frame("user", "have:appointment", "dentist", cardinality=Holds.MANY)
 
 
@@ -44,8 +45,12 @@ def dates(text: str, at: int | None = AT, lean: Lean = Lean.FUTURE) -> Dates:
         ("this week", LIVES, "2026-06-15", "2026-06-22"),
         ("next month", LIVES, "2026-07-01", "2026-08-01"),
         ("next month", replace(MOVED, temporality=Temporality.STARTED), "2026-07-01", None),
-        ("tomorrow", HAS, "at", "2026-06-19"),
-        ("next month", PLANS, "at", "2026-08-01"),
+        ("this week", IS_IN, "2026-06-15", "2026-06-22"),
+        ("next week", IS_IN, "at", "2026-06-29"),
+        ("tomorrow", HAS, "at", None),
+        ("this week", HAS, "2026-06-15", None),
+        ("next month", PLANS, "at", None),
+        ("until next month", PLANS, "at", "2026-08-01"),
         ("by the end of 2026", PLANS, "at", "2027-01-01"),
         ("by the end of 2025", MOVED, "2026-01-01", None),
     ],
@@ -59,7 +64,15 @@ def test_a_memory_without_frames_stays_and_one_without_dates_begins_with_its_tur
     assert of_memory(dates("yesterday"), [], AT) == Window(instant("2026-06-16"), None, said=True)
     assert of_memory(Dates(), [LIVES], AT) == Window(AT)
     assert of_memory(Dates(), [LIVES], None) == Window(None)
-    assert of_memory(Dates(why_not=Untaken.CONTRADICT), [LIVES], AT) == Window(AT)
+
+
+def test_a_memory_whose_dates_can_not_be_told_begins_nobody_knows_when() -> None:
+    assert of_memory(Dates(why_not=Untaken.CONTRADICT), [LIVES], AT) == Window(None)
+
+
+def test_a_time_that_is_what_the_sentence_says_is_not_when_that_holds() -> None:
+    due = Frame("flight", "schedule", "tuesday", cardinality=Holds.ONE)
+    assert of_memory(dates("on Tuesday"), [due], AT) == Window(AT)
 
 
 @pytest.mark.parametrize(

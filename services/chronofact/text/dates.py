@@ -96,7 +96,7 @@ def dates_of(
 
 _WORD: Final = re.compile(r"(?<!\w)(?=\w)")
 _MAYBE: Final = re.compile(
-    r"\d|day\b|week|month|quarter|year|decade|night|morning|afternoon|evening|tomorrow|now on|"
+    r"\d|ago\b|spring|summer|autumn|fall\b|winter|day\b|week|month|quarter|year|decade|night|morning|afternoon|evening|tomorrow|now on|"
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)",
     re.IGNORECASE,
 )
@@ -319,12 +319,22 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
 """In the order in which they are tried at a word."""
 
 
+_UNREAD: Final = _lead(
+    r"\b\d{1,4}[/.]\d{1,2}[/.]\d{2,4}\b"
+    r"|\b(?:in|since|until|by|last|this|next|of)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:spring|summer|autumn|fall|winter)\b"
+    r"|\b(?:few|several|some|many|couple\s+of)\s+(?:day|week|month|year|decade)s\s+(?:ago|back)\b"
+    r"|\b(?:last|past)\s+(?:few|several|couple\s+of)\s+(?:day|week|month|year|decade)s\b"
+    r"|(?<!\d )(?<!\w)(?:years|decades|months|weeks|days|ages|long)\s+ago\b"
+)
+"""Times that are said and that nothing here reads: whoever took the turn's time for them would be wrong."""
+
+
 # -- what they say together ------------------------------------------------------------------------
 
 
 def _settled(text: str, found: _Found) -> Dates:
-    why_not = found.why_not or _why_not(found)
     undated = _without(text, found.spans)
+    why_not = found.why_not or _why_not(found) or (Untaken.UNREAD if _UNREAD.search(undated) else None)
     if why_not is not None:
         return Dates(why_not=why_not, has_aside=found.has_aside, undated=undated)
     within = min(found.within, key=lambda one: one[1] - one[0], default=None)
@@ -356,6 +366,13 @@ def _why_not(found: _Found) -> Untaken | None:
 
 def _instant(days: set[date]) -> int | None:
     return Period(*days, *days).bounds[0] if days else None
+
+
+def of_several(dates: Dates) -> Dates:
+    """The dates of a sentence of several main clauses: nobody knows of which."""
+    if not dates.are_there:
+        return dates
+    return Dates(why_not=Untaken.SEVERAL, has_aside=dates.has_aside, undated=dates.undated)
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

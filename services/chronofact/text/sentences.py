@@ -25,6 +25,7 @@ _BATCH_TEXTS: Final = 16
 _WRAPPED_MIN: Final = 50
 """A line that is shorter was not broken for its length."""
 _ITEM: Final = re.compile(r"[-*\u2022\u2013]\s|\d{1,3}[.)]\s")
+_SINCE: Final = frozenset({"starting", "beginning"})
 _ASIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "pcomp"})
 
 
@@ -36,6 +37,8 @@ class Sentence:
     lean: Lean = Lean.FUTURE
     is_perfect: bool = False
     aside: tuple[tuple[int, int], ...] = ()
+    is_joined: bool = False
+    """Whether it has several main clauses."""
 
 
 def whole(text: str) -> Sentence:
@@ -105,9 +108,21 @@ def _sentence(doc: Doc, span: Span, start: int, end: int) -> Sentence:
     aside = tuple(
         (token.left_edge.idx - start, token.right_edge.idx + len(token.right_edge) - start)
         for token in span
-        if token.dep_ in _ASIDE and token.i != span.root.i and token.pos_ in {"VERB", "AUX"}
+        if token.dep_ in _ASIDE
+        and token.lower_ not in _SINCE
+        and token.i != span.root.i
+        and token.pos_ in {"VERB", "AUX"}
     )
-    return Sentence(text.strip(), _lean(span.root), _is_perfect(span.root), aside)
+    return Sentence(text.strip(), _lean(span.root), _is_perfect(span.root), aside, _is_joined(span.root))
+
+
+def _is_joined(root: Token) -> bool:
+    return any(
+        child.dep_ in {"conj", "ccomp", "parataxis"}
+        and child.pos_ in {"VERB", "AUX"}
+        and any(inner.dep_ in {"nsubj", "nsubjpass", "dobj", "prep", "attr", "npadvmod"} for inner in child.children)
+        for child in root.children
+    )
 
 
 def _lean(root: Token) -> Lean:

@@ -15,6 +15,7 @@ class Untaken(StrEnum):
     CONTRADICT = "dates_contradict"
     SEVERAL = "dates_several"
     IMPOSSIBLE = "date_impossible"
+    UNREAD = "date_unread"
     TIMELESS = "turn_time_unknown"
     # a frame
     ENTITY_UNKNOWN = "entity_unknown"

@@ -10,6 +10,7 @@ from chronofact.text.dates import Dates
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
 from chronofact.text.untaken import Untaken
 
+_STATES: Final = frozenset({"at", "is"})
 _HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.STARTED, Temporality.ENDED})
 
 
@@ -23,14 +24,16 @@ class Window:
 
 
 def of_memory(dates: Dates, frames: Iterable[Frame], at: int | None) -> Window:
-    """When a memory holds. What happened stays so; what is planned is planned now."""
+    """When a memory holds. What happened stays so; what is planned is planned now; one that says a time holds from its turn on."""
     told = list(frames)
-    if not dates.are_there:
+    if dates.why_not is not None:
+        return Window(None)  # some other time than the turn's is said
+    if not dates.are_there or says_when(told):
         return Window(at)
     if told and all(frame.modality is not Modality.ASSERTED for frame in told):
-        return _ordered(at, dates.end or dates.by or _end_ahead(dates, at), at)
+        return _ordered(at, dates.end or dates.by, at)
     if dates.within is not None:
-        is_state = bool(told) and all(frame.temporality is Temporality.CURRENT for frame in told)
+        is_state = bool(told) and all(map(_is_state, told))
         closes = any(frame.cardinality is Holds.ONE for frame in told)
         return _of_stretch(dates.within, at, is_state=is_state, is_from_then=closes)
     if dates.by is not None:
@@ -43,18 +46,22 @@ def of_memory(dates: Dates, frames: Iterable[Frame], at: int | None) -> Window:
     return Window(start, dates.end, said=True)
 
 
+def says_when(frames: Iterable[Frame]) -> bool:
+    """Whether a time is what the sentence says ("the review is on Friday"), and not when that holds."""
+    return any(frame.slot.partition(":")[0] == "schedule" for frame in frames)
+
+
+def _is_state(frame: Frame) -> bool:
+    """What holds within a time, and not what is done in it, of which it stays true that it was done."""
+    stem = frame.slot.partition(":")[0]
+    return frame.temporality is Temporality.CURRENT and (frame.cardinality is Holds.ONE or stem in _STATES)
+
+
 def _of_stretch(within: tuple[int, int], at: int | None, *, is_state: bool, is_from_then: bool) -> Window:
     """A state holds within it, and what happened from then on; what says no value of one slot is true as soon as it is said."""
     start, end = within
     first = start if at is None or is_from_then else min(start, at)
     return Window(first, end if is_state and (at is None or end > at) else None, said=True)
-
-
-def _end_ahead(dates: Dates, at: int | None) -> int | None:
-    """A plan for next month is none any more when the month is over."""
-    if dates.within is None or at is None or dates.within[1] <= at:
-        return None
-    return dates.within[1]
 
 
 def _ordered(start: int | None, end: int | None, at: int | None) -> Window:

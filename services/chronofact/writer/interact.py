@@ -10,7 +10,7 @@ from chronofact.contracts.interactions import Interaction, Turn
 from chronofact.domain.canonical import digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_bound
-from chronofact.text.dates import Dates, dates_of
+from chronofact.text.dates import Dates, dates_of, of_several
 from chronofact.text.frames import Frame
 from chronofact.text.reasons import Reason
 from chronofact.text.sentences import Sentence
@@ -72,7 +72,7 @@ class TurnTaken:
 def said_of(sentence: Sentence, at: int | None) -> Said:
     """A sentence with its dates."""
     dates = dates_of(sentence.text, at, lean=sentence.lean, is_perfect=sentence.is_perfect, aside=sentence.aside)
-    return Said(sentence, dates)
+    return Said(sentence, of_several(dates) if sentence.is_joined else dates)
 
 
 def needs_undated(said: Said, frames: tuple[Frame, ...]) -> bool:
