@@ -72,6 +72,7 @@ def test_a_change_needs_no_model(march: str, june: str, reason: Reason) -> None:
         ("User moved to Oslo.", "user moved to  Oslo", Reason.EQUAL_TEXT),
         ("My name is Ana. I live in Porto and work at Feedzai.", "I moved to Lisbon.", Reason.NOT_ALL_ANSWERED),
         ("User and his wife live in Oslo.", "User moved to Bergen.", Reason.NOT_ALL_ANSWERED),
+        ("User prefers coffee.", "User ordered tea instead of coffee.", None),
         ("User owns three guitars.", "User sold some guitars.", None),
         ("User has a cat called Miso.", "User's mom had a cat.", None),
         ("User drinks green tea.", "User quit drinking.", None),

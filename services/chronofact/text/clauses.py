@@ -284,4 +284,6 @@ def _gather_prep(clause: Clause, preposition: Token, verb: Token) -> None:
                 ):
                     _gather_prep(clause, inner, verb)
         elif child.dep_ == "prep":
+            if said in {"out", "off", "away"}:
+                clause.particle = clause.particle or said
             _gather_prep(clause, child, verb)

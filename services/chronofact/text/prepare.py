@@ -23,7 +23,7 @@ _WOMEN: Final = re.compile(r"\b(?:she|her|hers|herself)\b", re.IGNORECASE)
 _OBJECT_BEFORE: Final = re.compile(
     r"\b(?:by|to|for|with|from|of|about|at|on|than|like|and|gave|told|helps?|asked|makes?)\s*$"
 )
-_WORD: Final = r"[A-Z][\w&+#'-]*(?:\.\w+)*|[a-z]{1,2}[A-Z]\w+"
+_WORD: Final = r"[A-Z][\w&+#'-]*(?:\.\w+)*|[a-z]{1,3}[A-Z]\w+"
 _NAME: Final = re.compile(rf"(?:{_WORD})(?:(?: & | )(?:{_WORD}|(?<= )\d\w*(?:\.\w+)*)(?!\w))*")
 VERB_FIRST: Final = re.compile(
     r"(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold|Quit|Gave|Met|Saw|Ran|Took|Made|Lost|Won)$"

@@ -272,6 +272,7 @@ def _placed(clause: Clause, said: str, token: Token) -> list[Frame]:
     if said == "into":
         return _each(clause, "like", token)
     if value.head == "relationship":
+        clause.take(clause.after("with"), *(after for said, after in after_noun(token) if said == "with"))
         return [frame(clause, "rel_status", "dating", value_type="relation", cardinality=Holds.ONE)]
     if value.has_number and not value.is_name:
         noun = " ".join(word for word in value.words if not word[:1].isdigit() and word not in UNITS)
