@@ -60,6 +60,11 @@ def _line(event: EventT[Any]) -> tuple[Any, int | None]:
     return event.message.tp, event.message.generation_id
 
 
+class _App(faust.App):
+    def _create_directories(self) -> None:
+        """None: there are no tables, and where a process begins it may not write."""
+
+
 class TextStream:
     """Reads one topic in a group; ``handle`` is awaited for up to ``at_once`` messages at a time, of whatever order."""
 
@@ -81,7 +86,7 @@ class TextStream:
         self._order = InOrder()
         self._working: set[asyncio.Task[None]] = set()
         self._is_started = self._is_stopping = False
-        self.app: AppT = faust.App(
+        self.app: AppT = _App(
             group,
             # the group says the topic, too: in one cluster there may be several
             **broker_settings(bootstrap, options),
