@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -83,7 +84,17 @@ def test_a_writer_without_texts_is_not_asked_again() -> None:
     assert (raised.value.code, len(writer.asked)) == ("text_not_installed", 1)
 
 
-def test_a_naive_start_is_refused_here() -> None:
+@pytest.mark.parametrize(
+    ("start", "code"), [("2026-03-01T00:00:00", "offset_missing"), (date(2026, 3, 1), "instant_malformed")]
+)
+def test_a_start_that_is_no_instant_is_refused_here(start: Any, code: str) -> None:
     with Client(writer="http://127.0.0.1:9") as client, pytest.raises(Rejected) as raised:
-        client.remember("ana", "note", "a", source="s", valid_from="2026-03-01T00:00:00")
-    assert (raised.value.code, raised.value.field) == ("offset_missing", "valid_from")
+        client.remember("ana", "note", "a", source="s", valid_from=start)
+    assert (raised.value.code, raised.value.field) == (code, "valid_from")
+
+
+def test_a_turn_that_was_said_at_no_instant_is_named() -> None:
+    turns = [{"role": "user", "text": "a"}, {"role": "user", "text": "b", "at": "2026-06-17"}]
+    with Client(writer="http://127.0.0.1:9") as client, pytest.raises(Rejected) as raised:
+        client.interact("ana", turns, source="chat-17")
+    assert (raised.value.code, raised.value.field) == ("instant_malformed", "turns.1.at")

@@ -75,7 +75,7 @@ def instant_text(when: When | None, field: str | None = None) -> str | None:
     """RFC 3339 in UTC.
 
     Raises:
-        Rejected: ``offset_missing`` for a naive datetime, or what ``parse_instant`` refuses; names the field.
+        Rejected: ``offset_missing`` of a naive datetime, or what ``parse_instant`` refuses (a day, too); names the field.
     """
     try:
         return None if (instant := instant_micros(when)) is None else format_instant(instant)
@@ -89,6 +89,10 @@ def instant_micros(when: When | None) -> int | None:
         return None
     if isinstance(when, str):
         return parse_instant(when)
+    if not isinstance(when, datetime):
+        raise Rejected(
+            "instant_malformed", f"a {type(when).__name__} is no instant; give an aware datetime or RFC 3339"
+        )
     if when.utcoffset() is None:
         raise Rejected("offset_missing", "a datetime must be aware; give it a tzinfo")
     return instant_of(when)

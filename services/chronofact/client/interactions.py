@@ -43,11 +43,11 @@ class InteractionCalls:
             scope=scope,
             category=category,
             source={"id": source},
-            turns=[_turn(**one) for one in turns],
+            turns=[_turn(index, **one) for index, one in enumerate(turns)],
             recorded_at=instant_text(recorded_at, "recorded_at"),
         )
         return self.told("/v1/interactions", encoded(body), dry_run=dry_run)
 
 
-def _turn(role: str, text: str, at: When | None = None) -> dict[str, Any]:
-    return said(role=role, text=text, at=instant_text(at, "at"))
+def _turn(index: int, /, role: str, text: str, at: When | None = None) -> dict[str, Any]:
+    return said(role=role, text=text, at=instant_text(at, f"turns.{index}.at"))
