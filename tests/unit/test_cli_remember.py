@@ -77,3 +77,9 @@ def test_a_writer_without_texts_names_what_helps(chronofact: Command) -> None:
         assert chronofact("remember", "ana", "a", "--writer", writer.url) == ExitCode.FAILED
     assert "text_not_installed" in chronofact.err
     assert "docs/memories.md" in chronofact.err
+
+
+def test_an_empty_source_is_not_taken_for_none(chronofact: Command) -> None:
+    with serving(remembered()) as writer:
+        chronofact("remember", "ana", "User likes tea", "--source", "", "--writer", writer.url)
+    assert not writer.asked[0].json()["source"]["id"]

@@ -53,7 +53,7 @@ def interact(
     Turns of other roles are context and kept nowhere. All is kept, or nothing. The same conversation again, or more of it under the same source, keeps nothing twice.
     """
     turns = _turns(file)
-    named = source or ("stdin" if file == STDIN else Path(file).name)
+    named = ("stdin" if file == STDIN else Path(file).name) if source is None else source
     with failures_told(), Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
         told = client.interact(subject, turns, source=named, scope=scope, category=category, dry_run=dry_run)
     if json:

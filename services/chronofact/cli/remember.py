@@ -67,7 +67,7 @@ def remember(
             subject,
             category,
             said,
-            source=source or getpass.getuser(),
+            source=getpass.getuser() if source is None else source,
             scope=scope,
             valid_from=instant(valid_from, "--valid-from"),
             valid_to=instant(valid_to, "--valid-to"),
