@@ -136,3 +136,11 @@ def test_help_teaches_the_whole_way(capsys: pytest.CaptureFixture[str], monkeypa
     places = [taught.find(step) for step in way]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_a_list_of_none_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(Asking, "listed", lambda _self, _limit: [])
+    monkeypatch.setattr("sys.argv", ["chronofact", "rebuild", "list", "--reconciler", "http://127.0.0.1:9"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert (left.value.code, capsys.readouterr().out) == (0, "nothing was ever rebuilt here\n")

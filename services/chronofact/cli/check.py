@@ -196,14 +196,15 @@ def _log_of(settings: Settings, data: Path | None) -> Callable[[], Log]:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[Tally], None]]:
-    if quiet:
-        yield lambda _tally: None
-        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _tally: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         facts, messages = bars.add_task("facts", total=None), bars.add_task("messages", total=None, visible=False)
 
         def show_progress(tally: Tally) -> None:

@@ -224,6 +224,9 @@ def listed(
     if json:
         print(orjson.dumps({"rebuilds": found}).decode())
         return
+    if not found:
+        print("nothing was ever rebuilt here")
+        return
     from rich.console import Console
     from rich.table import Table
 

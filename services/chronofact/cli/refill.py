@@ -198,14 +198,15 @@ def _tell(source: Source, topic: str, lacks: Lacking, done: Refilled | None, fol
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Progress]:
-    if quiet:
-        yield lambda _tally: None
-        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _tally: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("looking for gaps", total=None)
         yield lambda tally: bars.update(
             task, description=tally.doing, completed=tally.messages, total=tally.total or None

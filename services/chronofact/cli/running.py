@@ -27,8 +27,8 @@ from chronofact.runtime.lifecycle import interrupt_on_signals
 LOOK_S = 0.2
 DOWN_TIMEOUT_S = 60.0
 LEAVE_TIMEOUT_S = 5.0
-TOLD = ("adjudicator", "projector", "projectors", "projection", "facts_topic", "facts_partitions", "pid")
-SHOWN = ("writer", "reader", "reconciler", "kafka", "postgres")
+TOLD = ("projector", "projectors", "projection", "facts_topic", "facts_partitions", "pid")
+SHOWN = ("writer", "reader", "reconciler", "adjudicator", "kafka", "postgres")
 
 
 def hold(data: Path, port_base: int | None, *, as_json: bool) -> None:

@@ -224,7 +224,7 @@ def _show_table(found: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
 
     table = Table(box=None, pad_edge=False)
     for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in {"projection", "rule", "state", "kind", "forced"})
+        table.add_column(name, overflow="fold", no_wrap=name not in {"reason", "overridden"})
     for one in found:
         table.add_row(*(shown(_cell(name, one[name])) for name in names))
     Console().print(table, crop=False)

@@ -135,14 +135,15 @@ def _show(store: VerificationStore, outcome: Verified, sides: tuple[str, str], s
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Progress]:
-    if quiet:
-        yield lambda _tally: None
-        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _tally: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         facts = bars.add_task("finding a common cut", total=None)
         yield lambda tally: bars.update(
             facts, description="facts", completed=tally.facts, total=max(tally.facts_total, tally.facts) or None

@@ -95,7 +95,9 @@ class RetireStore:
         with connection.cursor(row_factory=class_row(Retirable)) as cursor:
             found = cursor.execute(script("routing", "retirable").filled(connection), named).fetchone()
         if found is None:
-            raise NotRetirable("projection_unknown", f"there is no projection {projection}")
+            raise NotRetirable(
+                "projection_unknown", f"there is no projection {projection}; `chronofact doctor` names all"
+            )
         return found
 
     @contextmanager

@@ -84,7 +84,7 @@ class Router:
                 code, gone = (
                     ("rollback_gone", "it is retired")
                     if wanted.kind is Kind.ROLLBACK
-                    else ("projection_unknown", "there is none")
+                    else ("projection_unknown", "there is none; `chronofact doctor` names all")
                 )
                 yield Refusal(code, f"{target} can't be read: {gone}", can_be_forced=False)
                 continue
