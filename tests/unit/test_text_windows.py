@@ -50,7 +50,7 @@ def dates(text: str, at: int | None = AT, lean: Lean = Lean.FUTURE) -> Dates:
         ("tomorrow", HAS, "at", None),
         ("this week", HAS, "2026-06-15", None),
         ("next month", PLANS, "at", None),
-        ("until next month", PLANS, "at", "2026-08-01"),
+        ("until next month", PLANS, "at", "2026-07-01"),
         ("by the end of 2026", PLANS, "at", "2027-01-01"),
         ("by the end of 2025", MOVED, "2026-01-01", None),
     ],

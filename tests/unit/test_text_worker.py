@@ -8,7 +8,15 @@ from chronofact.contracts.derived import EMBEDDING_BYTES
 from chronofact.contracts.log import QueueFull
 from chronofact.domain.errors import Rejected
 from chronofact.text.frames import Frame
-from chronofact.text.worker import BATCH_CHARS_MAX, BATCH_TEXTS_MAX, Models, TextWorker
+from chronofact.text.sentences import Sentence
+from chronofact.text.worker import (
+    BATCH_CHARS_MAX,
+    BATCH_TEXTS_MAX,
+    SPLIT_CHARS_MAX,
+    SPLIT_TEXTS_MAX,
+    Models,
+    TextWorker,
+)
 
 
 class Twin:
@@ -55,6 +63,34 @@ async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
         while not is_so():  # noqa: ASYNC110 - what it waits for is set by a thread
             await asyncio.sleep(0.001)
+
+
+async def test_texts_are_parted_in_order_a_few_at_a_time() -> None:
+    class Splitter:
+        def __init__(self) -> None:
+            self.batches: list[int] = []
+
+        def sentences_of_many(self, texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
+            self.batches.append(len(texts))
+            return [tuple(map(Sentence, text.split("."))) for text in texts]
+
+    twin, splitter = Twin(), Splitter()
+    made = TextWorker(lambda: Models(twin, twin, splitter), texts_max=40)
+    texts = [*(f"a{number}.b" for number in range(SPLIT_TEXTS_MAX + 1)), "x" * SPLIT_CHARS_MAX, "c"]
+    found = await made.split(texts)
+    assert [[one.text for one in some] for some in found] == [text.split(".") for text in texts]
+    assert splitter.batches == [SPLIT_TEXTS_MAX, 1, 1, 1]
+    assert [one[0].value for one in await made.frames(texts)] == texts
+    with pytest.raises(QueueFull):
+        await made.split(["a"] * 41)
+    assert made.waiting == 0
+    made.close()
+    with pytest.raises(Rejected, match="about to stop"):
+        await made.split(["a"])
+
+
+async def test_a_worker_that_parts_nothing_keeps_texts_whole(worker: TextWorker) -> None:
+    assert await worker.split(["a. b."]) == [(Sentence("a. b."),)]
 
 
 async def test_what_is_derived_comes_in_order_whoever_else_asks(worker: TextWorker) -> None:

@@ -8,7 +8,7 @@ TEXT_COMMAND_CODES: Final = {
     "text_empty": "A memory's text is empty, or nothing but white space.",
     "text_too_large": "A memory's text is larger than 64 KiB as canonical JSON.",
     "turns_too_many": "A conversation has more than 1,000 turns.",
-    "sentences_too_many": "The user's turns of a conversation have more than 10,000 sentences.",
+    "sentences_too_many": "The user's turns of a conversation have more than 5,000 sentences.",
     "check_not_allowed": "`check_relations` needs the role `service`.",
     "pairs_miscounted": "`pairs` are fewer than those decided and those pending, or more than a million.",
 }

@@ -149,7 +149,9 @@ def _after(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None
 
 def _until(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
     if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
-        found.ends.add(found.note(point).end)
+        period = found.note(point)
+        is_before = _NEXT.match(reading.text, words.end()) is not None and "thr" not in words[0].casefold()
+        found.ends.add(period.start if is_before else period.end)
     return point and point.end
 
 
@@ -292,6 +294,8 @@ _NO_TIME_AFTER: Final = frozenset(
 _ABOUT: Final = r"\s+(?:about\s+|around\s+|at\s+least\s+)?"
 _TO: Final = _lead(r"\s*(?:(?:up\s+)?(?:to|until|till|til|through|thru|and)\s+|[-\u2013\u2014]\s*)")
 _ON: Final = _lead(r"\s+(?:on(?:wards?)?|forward)\b(?!\s+(?:the|my|his|a)\b)")
+_NEXT: Final = _lead(r"(?:the\s+)?(?:next|coming)\s+(?:week|month|quarter|year|decade)")
+"""``until next week`` ends when that week begins."""
 _WEEKDAYS: Final = _lead(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\s*\W?\s*\w*\s*(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SENTENCES_MAX: Final = 64
 """A turn of more is kept whole."""
-CHARACTERS_MAX: Final = 8_000
+CHARACTERS_MAX: Final = 4_000
 """A longer turn is kept whole."""
 _BATCH_TEXTS: Final = 16
 _WRAPPED_MIN: Final = 50

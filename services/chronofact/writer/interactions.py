@@ -19,7 +19,7 @@ from chronofact.writer.remember import memory_key, text_value
 from chronofact.writer.service import Outcome, Writer
 from chronofact.writer.texts import Texts
 
-SENTENCES_MAX: Final = 10_000
+SENTENCES_MAX: Final = 5_000
 _SLICE: Final = 50
 
 
@@ -68,7 +68,7 @@ class Interactions:
         if not is_dry_run:
             self._writer.require_log()
         said, turns = interaction_of(body)
-        self._check(said, turns, authority)
+        await self._check(said, turns, authority)
         heard = await self._heard(turns)
         taken = await self._taken(Taking(self._acceptor, said, authority, trace), turns, heard)
         position = None if is_dry_run else await self._append(taken, authority)
@@ -76,7 +76,7 @@ class Interactions:
         self._writer.count([*outcomes], is_dry_run=is_dry_run)
         return Talk(taken, position)
 
-    def _check(self, said: Interaction, turns: list[Turn], authority: Authority) -> None:
+    async def _check(self, said: Interaction, turns: list[Turn], authority: Authority) -> None:
         """Whatever can be refused is refused before anything is read."""
         self._acceptor.slot(said.subject, said.scope, memory_key(said.category), authority)
         import_time_of(said.recorded_at, authority)
@@ -89,6 +89,8 @@ class Interactions:
                     text_value(turn.text)
             except Rejected as error:
                 raise TurnRejected(error, index) from None
+            if index % _SLICE == 0:
+                await asyncio.sleep(0)
 
     async def _heard(self, turns: list[Turn]) -> list[_Heard]:
         """The sentences of the user's turns, with their dates."""
