@@ -61,6 +61,18 @@ def test_what_was_compared_across_topics_may_be_gone_to_until_the_old_one_goes_o
     assert routes(database)[None] == "p2"
 
 
+def test_what_was_parked_and_counts_since_was_not_compared(database: str) -> None:
+    filled(database, other_topic=OTHER_ID)
+    compare(database)
+    release = "insert into chronofact.released_event (projection, topic_id, partition, kafka_offset) values (%(of)s, %(topic)s, 0, 7)"
+    change(database, release, of="p1", topic=UUID(bytes=TOPIC_ID))
+    assert refused(database) == ["route_other_topic"]
+    compare(database)
+    change(database, release, of="p2", topic=UUID(bytes=OTHER_ID))
+    switch(database, "p2")
+    assert routes(database)[None] == "p2"
+
+
 def test_a_projection_begun_between_the_look_and_its_keeping_was_not_looked_at(database: str) -> None:
     filled(database, other_topic=OTHER_ID)
     found = compare_across(database, "p1", "p2", samples=1)

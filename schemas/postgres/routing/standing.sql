@@ -58,6 +58,7 @@ verified as (
 across as (
     select
         v.verification_id,
+        v.started_at,
         case when v.left_projection = %(from_projection)s then v.topic_id else v.right_topic_id end as topic_id,
         case
             when v.left_projection = %(from_projection)s then v.next_offsets else v.right_next_offsets
@@ -102,10 +103,16 @@ select
                 ),
                 0
             )::bigint
+            -- what was parked and is applied changes no offset
+            + (
+                select count(*)
+                from chronofact.released_event as e
+                where e.projection = %(from_projection)s and e.released_at >= a.started_at
+            )
         from across as a
         cross join chronofact.checkpoint as o
         where o.projection = %(from_projection)s
-        group by a.verification_id
+        group by a.verification_id, a.started_at
     ) as applied_since,
     r.rebuild_id is not null as is_rebuilt,
     r.compared_with,
