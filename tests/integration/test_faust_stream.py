@@ -27,9 +27,10 @@ def numbered(kafka: str) -> str:
     topic = f"test.numbered.{uuid4().hex}"
     admin = AdminClient({"bootstrap.servers": kafka, "log_level": 2})
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(WAIT_S)
-    producer = Producer({"bootstrap.servers": kafka, "log_level": 2})
+    # compressed as the writer does where many come at once; together they are smaller so, one alone is not
+    producer = Producer({"bootstrap.servers": kafka, "log_level": 2, "linger.ms": 100, "compression.type": "lz4"})
     for number in range(12):
-        producer.produce(topic, str(number).encode())
+        producer.produce(topic, str(number).encode(), key=bytes(64))
     assert producer.flush(WAIT_S) == 0
     return topic
 

@@ -15,7 +15,7 @@ from chronofact.cli.outcome import Failure
 
 PANEL = "Services"
 NAMES = ("writer", "projector", "reader", "reconciler", "adjudicator")
-NEEDS = {"adjudicator": ("faust", "openai")}
+NEEDS = {"adjudicator": ("faust", "cramjam", "openai")}
 """Packages beyond those that every installation has, by service."""
 CONFIGURED = "Configured by CHRONOFACT_* or the TOML file that CHRONOFACT_CONFIG names; SIGTERM ends it cleanly."
 

@@ -71,7 +71,7 @@ SERVICES = (
     Service("projector", "CHRONOFACT_PROJECTOR_PORT", 2),
     Service("reader", "CHRONOFACT_READER_PORT"),
     Service("reconciler", "CHRONOFACT_RECONCILER_PORT"),
-    Service("adjudicator", "CHRONOFACT_ADJUDICATOR_PORT", needs=("faust",), is_awaited=False),
+    Service("adjudicator", "CHRONOFACT_ADJUDICATOR_PORT", needs=("faust", "cramjam"), is_awaited=False),
 )
 
 
