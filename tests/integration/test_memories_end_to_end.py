@@ -150,3 +150,20 @@ def test_a_pair_waits_while_no_model_answers_and_is_out_of_every_prompt(stack: E
         stack.model.always = None
     eventually(lambda: stack.texts("eva") == ["User now prefers Go"])
     assert stack.relations(go)["pending"] == []
+
+
+def test_what_is_said_in_a_conversation_is_judged_as_any_memory(stack: Everything) -> None:
+    turns = [
+        {"role": "user", "text": "I prefer Python.", "at": MARCH},
+        {"role": "assistant", "text": "Noted."},
+        {"role": "user", "text": "I am switching to Go.", "at": JUNE},
+    ]
+    told = stack.client.interact("hal", turns, source="chat-1")
+    python, go = (told["turns"][number]["memories"][0]["version_id"] for number in (0, 2))
+    found = stack.client.relations(version_id=go, wait_ms=30_000)
+    assert found["checked"]
+    (relation,) = found["relations"]
+    assert {relation["left"], relation["right"]} == {python, go}
+    assert (relation["relation"], relation["newer"], relation["llm_call_made"]) == ("supersedes", go, False)
+    assert stack.texts("hal", valid_at=APRIL) == ["I prefer Python."]
+    assert stack.texts("hal", valid_at=JULY) == ["I am switching to Go."]
