@@ -79,7 +79,6 @@ def test_a_tenant_that_is_named_is_told_by_name_and_id(database: str, monkeypatc
 def test_the_table_of_changes_says_what_was_overridden_and_undone(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "250")
     asked(database, SHADOWED, ("open",))
     assert run(database, monkeypatch, "switch", "--all", "--to", "p2", "--force", "--reason", "why")[0] == 0
     assert run(database, monkeypatch, "rollback", "--all")[0] == 0

@@ -110,6 +110,15 @@ def test_relations_are_told_in_the_order_of_the_change(chronofact: Command) -> N
     assert "not all is checked yet" in told
 
 
+def test_of_pairs_that_wait_as_many_are_shown_as_were_asked_for(chronofact: Command) -> None:
+    pending = [{"left": ONE, "right": OTHER, "reason": "model_not_configured"}] * 9
+    body = {"relations": [], "pending": pending, "checked": True, "cursor": None, "freshness": FRESH}
+    with serving(Told(body)) as reader:
+        assert chronofact("relations", "ana", "--limit", "2", "--reader", reader.url) == 0
+    assert chronofact.out.count("wait for a verdict") == 2
+    assert "7 more wait" in chronofact.out
+
+
 def test_relations_of_nobody_are_a_wrong_usage(chronofact: Command) -> None:
     assert chronofact("relations") == 2
     assert "--version-id" in chronofact.err

@@ -97,7 +97,7 @@ def relations(
     params = given(subject=subject, version_id=version, relation=relation and relation.value, limit=limit)
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/relations", params, wait_ms=wait_ms)
-    show(body, lambda: _relations_told(body), json=json)
+    show(body, lambda: _relations_told(body, limit), json=json)
 
 
 def _memories_told(body: Any) -> RenderableType:
@@ -136,15 +136,17 @@ def _since(one: Any) -> str:
     return since if end is None else f"{since}, until {end}"
 
 
-def _relations_told(body: Any) -> RenderableType:
+def _relations_told(body: Any, limit: int) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
     told = [_relation(one) for one in body["relations"]]
     told += [
         Text(f"- {one['left']} and {one['right'] or 'others'} wait for a verdict: {one['reason']}")
-        for one in body["pending"]
+        for one in body["pending"][:limit]
     ]
+    if (more := len(body["pending"]) - limit) > 0:
+        told.append(Text(f"{more} more wait; --limit shows more of them, --json all of this answer", style="dim"))
     if not body["checked"]:
         told.append(Text("not all is checked yet", style="dim"))
     return Group(*(told or [Text("no relations")]))

@@ -24,6 +24,8 @@ PANEL: Final = "Operations"
 LISTED_MAX: Final = 1_000
 SHOWN_MAX: Final = 20
 TENANT_CHARS_MAX: Final = 256
+NOT_FOLDED: Final = 1_000
+"""Characters of a line where no terminal is: whoever reads it wants a line a change."""
 _EPILOG: Final = (
     "Ends with 0 when done, 1 when it was refused and nothing was changed, 2 for usage, 3 when Postgres can't be reached. "
     "Step by step: docs/operations/switch.md."
@@ -224,10 +226,10 @@ def _show_table(found: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
 
     table = Table(box=None, pad_edge=False)
     for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name not in {"reason", "overridden"})
+        table.add_column(name, overflow="fold", no_wrap=name in {"projection", "rule", "state", "kind", "forced"})
     for one in found:
         table.add_row(*(shown(_cell(name, one[name])) for name in names))
-    Console().print(table, crop=False)
+    Console(width=None if Console().is_terminal else NOT_FOLDED).print(table, crop=False)
 
 
 def _cell(name: str, value: Any) -> str:
