@@ -6,8 +6,10 @@ import ast
 
 import pytest
 
+from chronofact.contracts.addresses import CALLS
 from chronofact.contracts.error_codes import CODES
 from tests.architecture.reference import FOLDER, PAGES, written_settings
+from tests.architecture.reference_calls import described
 from tests.architecture.tree import PACKAGE, named, parsed, python_files, tracked_files
 
 CODED = {"Rejected": 0, "Transient": 0, "Unfit": 0}
@@ -28,6 +30,11 @@ def test_every_setting_that_is_read_is_documented() -> None:
         for name in written_settings(path.read_text(encoding="utf-8", errors="replace"))
     }
     assert {(place, name) for place, name in used if name not in documented} == set()
+
+
+def test_refusals_know_the_calls_of_all_services() -> None:
+    has = {(name.lower(), call.strip("`")) for name, calls in described() for call, _takes, _what in calls}
+    assert has == {(name, f"{method} {path}") for name, calls in CALLS.items() for method, path in calls}
 
 
 def literal_codes() -> set[tuple[str, str]]:

@@ -10,20 +10,18 @@ from fastapi import FastAPI
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
 
-from chronofact.contracts.addresses import CALLS, meant_address
+from chronofact.contracts.addresses import meant_address
 from chronofact.contracts.commands import COMMANDS
 from chronofact.contracts.meant import hint, meant
 from chronofact.contracts.refusals import refusal_of
 from chronofact.contracts.scope_kinds import ScopeKinds
 from chronofact.domain.errors import Rejected
-from chronofact.reader import descriptions
 from chronofact.reader.questions import Asking
 from chronofact.reader.requests import batch_of, parameters
 from chronofact.runtime.auth import OpenCredentials
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.metrics import Metrics
-from chronofact.writer import drops, http
 from chronofact.writer.intake import is_dry_run
 
 QUESTION = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
@@ -168,11 +166,6 @@ def test_a_call_of_another_service_is_told_as_that(service: str, method: str, pa
 @pytest.mark.parametrize("path", ["/", "/favicon.ico", "/v1/../../etc/passwd", "/" + "x" * 100_000, "/⟦⟧"])
 def test_an_address_that_is_near_nothing_gets_no_guess(path: str) -> None:
     assert meant_address("reader", "GET", path) is None
-
-
-def test_every_call_is_in_the_list_of_calls() -> None:
-    assert {(call.method, call.path) for call in descriptions.CALLS} <= set(CALLS["reader"])
-    assert {("POST", http._ROUTE), ("POST", drops._ROUTE)} <= set(CALLS["writer"])
 
 
 def nothing() -> dict[str, str]:

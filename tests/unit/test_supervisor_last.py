@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -47,3 +48,10 @@ def test_a_service_whose_packages_are_missing_is_no_part_of_the_stack() -> None:
     assert Service("writer", "CHRONOFACT_WRITER_PORT").exists
     assert not Service("writer", "CHRONOFACT_WRITER_PORT", needs=("no_such_package",)).exists
     assert not Service("no_such_part", "CHRONOFACT_X_PORT").exists
+
+
+def test_a_package_that_is_in_use_is_installed_whatever_it_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ModuleType("faust")
+    assert bare.__spec__ is None
+    monkeypatch.setitem(sys.modules, "faust", bare)
+    assert all(one.exists for one in SERVICES)

@@ -26,7 +26,12 @@ class Address(NamedTuple):
 
 CALLS: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
     {
-        "writer": (("POST", "/v1/events"), ("POST", "/v1/drops")),
+        "writer": (
+            ("POST", "/v1/events"),
+            ("POST", "/v1/memories"),
+            ("POST", "/v1/interactions"),
+            ("POST", "/v1/drops"),
+        ),
         "reader": (
             ("GET", "/v1/resolve"),
             ("POST", "/v1/resolve"),
@@ -36,6 +41,8 @@ CALLS: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
             ("GET", "/v1/facts/{fact_id}/versions"),
             ("GET", "/v1/facts/{fact_id}/timeline"),
             ("GET", "/v1/conflicts"),
+            ("GET", "/v1/memories"),
+            ("GET", "/v1/relations"),
             ("GET", "/v1/context"),
             ("GET", "/v1/changes"),
         ),
@@ -47,6 +54,11 @@ CALLS: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
             ("GET", "/v1/rebuilds"),
             ("GET", "/v1/rebuilds/{rebuild_id}"),
             ("DELETE", "/v1/rebuilds/{rebuild_id}"),
+            ("POST", "/v1/rebuilds/{rebuild_id}/verification"),
+            ("POST", "/v1/verifications"),
+            ("GET", "/v1/verifications"),
+            ("GET", "/v1/verifications/{verification_id}"),
+            ("GET", "/v1/shadow/{projection}"),
             ("POST", "/v1/routes"),
             ("GET", "/v1/routes"),
             ("GET", "/v1/routes/changes"),

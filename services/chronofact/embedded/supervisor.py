@@ -58,6 +58,8 @@ class Service:
 
 
 def _is_found(module: str) -> bool:
+    if module in sys.modules:  # Faust puts a module there that has no spec, of which find_spec raises
+        return True
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:
