@@ -127,7 +127,13 @@ def _main_verbs(root: Token) -> list[Token]:
 
 def _subject(verb: Token) -> Token | None:
     helpers = [child for child in verb.children if child.dep_ in {"aux", "auxpass"}]
-    return next((child for one in (verb, *helpers) for child in one.children if child.dep_ in SUBJECTS), None)
+    found = next((child for one in (verb, *helpers) for child in one.children if child.dep_ in SUBJECTS), None)
+    if found is None and verb.tag_ in {
+        "VBZ",
+        "VBD",
+    }:  # "the build service runs on X": a noun hung as if the verb were one
+        found = next((child for child in verb.children if child.dep_ == "compound" and child.i < verb.i), None)
+    return found
 
 
 def _clause(verb: Token, subject: Token | None, prepared: Prepared, *, is_main: bool, seen: set[int]) -> Clause:
@@ -223,6 +229,8 @@ def _gather(clause: Clause, verb: Token) -> None:
                     _gather_inside(clause, child)
             case "prep" | "agent" | "dative":
                 _gather_prep(clause, child, verb)
+            case "pobj" if verb.pos_ == "ADP":  # "no longer like jazz": a preposition that has a subject is a verb
+                clause.objects += joined(child)
             case "prt":
                 clause.particle = child.lower_
             case "advmod" if child.lower_ in {"away", "up", "out", "off", "down", "back"} and not clause.particle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from chronofact.text.fitting import ends
@@ -11,7 +12,7 @@ from chronofact.text.types import are_alternatives
 from chronofact.text.words import SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
-NEEDS_CUE: Final = frozenset({"residence", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
+NEEDS_CUE: Final = frozenset({"residence", "at:in", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
 """A person may have two of these: another value alone is no change."""
 _OF_VALUES: Final = frozenset({Reason.IMMUTABLE, Reason.SAME_VALUE, Reason.CONTAINED_VALUE})
 _GUARDS: Final = frozenset(Reason)
@@ -19,6 +20,10 @@ _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_t
 _CUES: Final = frozenset(
     {"now", "nowadays", "currently", "instead", "recently", "presently", "again", "changed", "started", "anymore"}
 )
+_CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d)(am|pm)?")
+_NOON: Final = 12
+_NEAR: Final = 1.25
+_STEM_MIN: Final = 4
 _MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
 _TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
@@ -135,8 +140,10 @@ def _moved_scope(old: Frame, new: Frame) -> bool:
 
 def _kind(old: Frame, new: Frame) -> Reason | None:
     """What the values, their types and the slot forbid."""
-    if contains(old.value, new.value):
+    if contains(old.value, new.value) or is_shortened(old.value, new.value) or _may_be_one_number(old, new):
         return Reason.CONTAINED_VALUE
+    if old.value_type == new.value_type == "clock" and _may_be_one_clock(old.value, new.value):
+        return Reason.SAME_VALUE
     if {old.value_type, new.value_type} == {"place", "region"}:
         return Reason.REGION_AND_PLACE
     named = _NAMED.get(new.slot)
@@ -179,9 +186,15 @@ def _types_fit(old: Frame, new: Frame) -> bool:
             and {old.value_type, new.value_type}.isdisjoint(_MEASURES)
             and _are_versions(old, new)
         )
+    if new.value_type and new.slot.endswith(new.value_type) and _has_digit(old.value) != _has_digit(new.value):
+        return False  # "CET" and "UTC+1" may be one and the same
     if not new.value_type and new.slot.partition(":")[0] in _TYPED:
         return False
     return new.value_type != "number" or _units(old.value) == _units(new.value)
+
+
+def _has_digit(value: str) -> bool:
+    return any(ch.isdigit() for ch in value)
 
 
 def _are_versions(old: Frame, new: Frame) -> bool:
@@ -238,7 +251,10 @@ def _scope_equal(old: Frame, new: Frame) -> Reason | None:
 
 def _scoped(old: Frame, new: Frame) -> Reason | None:
     """What ends by name may end more than the old scope, never less."""
-    return None if not new.scope or old.scope == new.scope else Reason.SCOPE_DIFFERS
+    if not new.scope or old.scope == new.scope:
+        return None
+    is_never = new.polarity is Polarity.NEGATIVE and new.scope == "can"  # what can't be is not
+    return None if is_never else Reason.SCOPE_DIFFERS
 
 
 def same(one: str, other: str) -> bool:
@@ -250,6 +266,60 @@ def contains(one: str, other: str) -> bool:
     """Whether all words of either are in the other."""
     left, right = set(one.split()), set(other.split())
     return left <= right or right <= left
+
+
+def is_shortened(one: str, other: str) -> bool:
+    """Whether they differ by the end of one word: ``Postgres`` and ``PostgreSQL``, release 3.12 and 3.12.4."""
+    left, right = one.split(), other.split()
+    if len(left) != len(right):
+        return _are_initials(left, right) or _are_initials(right, left)
+    return all(a == b or _begins(a, b) or _begins(b, a) for a, b in zip(left, right, strict=True))
+
+
+def _are_initials(short: list[str], long: list[str]) -> bool:
+    """``VP of Sales`` is the Vice President of Sales."""
+    return any(
+        len(word) > 1 and [*short[:place], *long[place : place + len(word)], *short[place + 1 :]] == long
+        and word == "".join(part[0] for part in long[place : place + len(word)])
+        for place, word in enumerate(short)
+    )  # fmt: skip
+
+
+def _begins(short: str, long: str) -> bool:
+    if len(short) >= len(long) or not long.startswith(short):
+        return False
+    if short.isalpha():
+        return len(short) >= _STEM_MIN
+    return short.replace(".", "").isdecimal() and long[len(short)] == "." and not long.endswith(".0")
+
+
+def _may_be_one_clock(one: str, other: str) -> bool:
+    """``5:00pm`` and ``17:00``; half of a day that is not said may be either."""
+    left, right = _CLOCK.match(one), _CLOCK.match(other)
+    if left is None or right is None or left[2] != right[2] or int(left[1]) % 12 != int(right[1]) % 12:
+        return False
+    halves = [_half(found) for found in (left, right)]
+    return "" in halves or halves[0] == halves[1]
+
+
+def _half(clock: re.Match[str]) -> str:
+    """Morning or afternoon, where it is said or told by the hour."""
+    hour = int(clock[1])
+    return clock[3] or ("pm" if hour > _NOON else "am" if not hour else "")
+
+
+def _may_be_one_number(old: Frame, new: Frame) -> bool:
+    """Whether a number that was only said to be near, over or under another may be that one all the time."""
+    if not old.value_type == new.value_type == "number":
+        return False
+    was, now = _number(old), _number(new)
+    if "about" in {*old.cues, *new.cues} and max(was, now) <= _NEAR * min(was, now):
+        return True
+    return any(
+        (bound in one.cues and (hi if bound == "at least" else lo))
+        for one, hi, lo in ((old, now >= was, now <= was), (new, was >= now, was <= now))
+        for bound in ("at least", "at most")
+    )
 
 
 def shared(named: str, held: str) -> bool:

@@ -23,6 +23,7 @@ from chronofact.text.read_life import read_life, read_plan, read_saving, read_tr
 from chronofact.text.read_own import read_own
 from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
 from chronofact.text.sentences import Sentence, split
+from chronofact.text.topic import about_topic, split_topic
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
@@ -39,6 +40,7 @@ STUMBLES: tuple[type[Exception], ...] = (AttributeError, LookupError, RecursionE
 _READERS: Final = (
     read_rule, read_plan, read_trip, read_saving, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
+_FINITE: Final = frozenset({"VBZ", "VBD", "VBP", "MD", "PRP"})
 _JOINTS: Final = frozenset({";", "plus", "&", "but"})
 _DROPPED: Final = re.compile(
     r"^(?:Also |Now |Recently |Currently )?(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
@@ -73,15 +75,24 @@ class Extractor:
 
     def _read_many(self, texts: list[str]) -> list[tuple[Frame, ...]]:
         """All parses of a batch together: a fourth of the cost each."""
-        prepared = [(place, prepare(text)) for place, text in enumerate(texts) if is_readable(text)]
+        topics = [self._topic(text) for text in texts]
+        prepared = [(place, prepare(topics[place][1])) for place, text in enumerate(texts) if is_readable(text)]
         found: list[tuple[Frame, ...]] = [()] * len(texts)
         docs = self._nlp.pipe([one.text for _, one in prepared], batch_size=BATCH_TEXTS)
         for (place, one), doc in zip(prepared, docs, strict=True):
             try:
-                found[place] = frames_of(*self._settled(texts[place], one, doc))
+                topic, rest = topics[place]
+                found[place] = about_topic(frames_of(*self._settled(rest, one, doc)), topic)
             except STUMBLES:
                 self.stumbled += 1
         return found
+
+    def _topic(self, text: str) -> tuple[str, str]:
+        """The topic and the rest; several words with a verb of their own are a clause, and no topic."""
+        topic, rest = split_topic(text)
+        if " " in topic and any(token.tag_ in _FINITE for token in self._nlp(text[: len(text) - len(rest)])):
+            return "", text
+        return topic, rest
 
     def _hides_verb(self, doc: Doc, text: str) -> bool:
         """``Prefers coffee now``, read as a noun: with a subject it has its verb in the second place."""
@@ -124,7 +135,7 @@ def _has_subject(doc: Doc) -> bool:
 
 def _hides_name(doc: Doc) -> bool:
     """``Maria volunteers at a shelter``, read as one noun."""
-    return not _has_subject(doc) and doc[0].tag_ in {"NNP", "NNPS"} and doc[0].text.istitle() and len(doc) > 3
+    return not _has_subject(doc) and doc[0].tag_ in {"NNP", "NNPS", "NN"} and doc[0].text.istitle() and len(doc) > 3
 
 
 def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CHANGED: Final = {"temporality": Temporality.CHANGE}
 _DATES: Final = frozenset({"in", "on", "since", "last", "at", "after", "before", "during", "by", "until", "from", "as"})
 _PLACES_OF_TIME: Final = frozenset({"year", "week", "month", "day", "time", "today", "yesterday", "ago"})
+MODAL: Final = {"can": "can", "ca": "can", "must": "must"}
 ENTITY_MAX: Final = 80
 VALUE_MAX: Final = 120
 _HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.STARTED, Temporality.ENDED})
@@ -65,6 +66,8 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
                 and not any(inner.lower_ == "these" for inner in child.children)
             ):
                 found.append(value_of(child, clause.prepared).text or child.lower_)
+            elif child.dep_ == "aux" and child.lower_ in MODAL:
+                found.append(MODAL[child.lower_])  # what may be, or has to, is not yet what is
             elif child.dep_ == "advcl":
                 found.append(f"{child.lemma_.lower()} clause")
     return " ".join(dict.fromkeys(found))

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Final
 from chronofact.text.frames import Modality, Polarity, Temporality
 from chronofact.text.words import (
     ADDITIVE,
+    AFTER_NUMBER,
+    APPROXIMATE,
+    AT_LEAST,
+    AT_MOST,
     CONDITIONS,
     CUES,
     HISTORY,
     HYPOTHETICAL,
     ONE_OFF,
     ONE_OFF_PHRASES,
+    PLAIN_CALLS,
     PLANNED,
 )
 
@@ -51,8 +56,44 @@ def settle(clause: Clause, sentence: Span) -> None:
         clause.guards.append("one_off")
     if _is_history(words, said):
         clause.guards.append("past")
+    if any(token.dep_ == "intj" and token.lower_ not in PLAIN_CALLS for token in sentence):
+        clause.guards.append("not_asserted")
+    if _is_restricted(clause):
+        clause.guards.append("scope_differs")
+    clause.cues += _vagueness(sentence)
     if not clause.is_main:
         clause.guards.append("subordinate")
+
+
+def _is_restricted(clause: Clause) -> bool:
+    """``his favorite color to wear``: the subject's noun is only some of what it names; after a comma it is all of it."""
+    if clause.subject is None or not clause.is_main:
+        return False
+    return any(
+        child.dep_ in {"relcl", "acl"}
+        and child.lower_ not in {"named", "called"}
+        and not any(inner.text == "," for inner in clause.subject.children if inner.i < child.i)
+        for child in clause.subject.children
+    )
+
+
+def _vagueness(sentence: Span) -> list[str]:
+    """How a number is meant that is no exact one: ``about 50``, ``over 50``, ``up to 50``, ``50 at most``."""
+    words = [token.lower_ for token in sentence]
+    said = f" {' '.join(words)} "
+    found = [cue for phrase, cue in AFTER_NUMBER.items() if f" {phrase} " in said]
+    for place, token in enumerate(sentence):
+        if place == 0 or not (token.like_num or token.text[:1].isdigit()):
+            continue
+        end = place - 1 if words[place - 1] in {"$", "€", "£"} else place
+        last, two = " ".join(words[max(0, end - 1) : end]), " ".join(words[max(0, end - 2) : end])
+        if last in APPROXIMATE:
+            found.append("about")
+        elif last in AT_LEAST or two in AT_LEAST:
+            found.append("at least")
+        elif (last in AT_MOST or two in AT_MOST) and sentence[end - 2].head.pos_ != "VERB":  # "went up to 50" is exact
+            found.append("at most")
+    return found
 
 
 def _is_history(words: list[str], said: str) -> bool:

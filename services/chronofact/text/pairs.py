@@ -105,10 +105,11 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     for old in earlier:
         answers = [found for found in (answer(old, new) for new in later) if found is not None]
         decides = [found for found in answers if found in DECIDES]
-        if decides:
+        kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
+        if decides and not kept:
             decided.append(decides[0])
         else:
-            blocked.append(answers[0] if answers else Reason.NOT_ALL_ANSWERED)
+            blocked.append((kept or answers or [Reason.NOT_ALL_ANSWERED])[0])
     if not decided and all(found is Reason.NOT_ALL_ANSWERED for found in blocked):
         return None
     if blocked:

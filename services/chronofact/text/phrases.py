@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from chronofact.text.types import type_of
-from chronofact.text.words import NUMBERS, ORDINALS, UNITS
+from chronofact.text.types import is_tool, type_of
+from chronofact.text.words import NUMBERS, ONE_OF_MANY, ORDINALS, UNITS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -71,6 +71,8 @@ def word_of(token: Token, prepared: Prepared) -> str:
         return lower.replace(",", "")
     if token.pos_ == "PROPN":
         return lower
+    if is_tool(lower):
+        return lower
     lemma: str = token.lemma_.lower()
     if lower in _PEOPLE or lemma in _PEOPLE:
         return "person"
@@ -82,6 +84,8 @@ def value_of(token: Token, prepared: Prepared) -> Value:
     parts = sorted(_parts(token), key=lambda part: part.i)[:WORDS_MAX]
     words: list[str] = []
     for part in parts:
+        if part.dep_ in {"quantmod", "advmod"} and part.pos_ in {"ADV", "ADP", "ADJ"} and part.head.like_num:
+            continue  # "over 300": how the number is meant is a cue of the clause
         for word in word_of(part, prepared).split():
             if word not in _EMPTY and word not in words:
                 words.append(word)
@@ -157,12 +161,22 @@ def whose(token: Token, prepared: Prepared) -> Whose:
         return Whose(
             " ".join([*former, value.text or token.lower_, *_placed(token, prepared)]),
             head=value.head,
-            is_name=value.is_name,
+            is_name=value.is_name or _is_bare(token),
         )
     of = whose(owner, prepared)
     words = [word for word in value.words if word not in of.entity.split()] or [value.head]
     noun = " ".join([*former, *words, *_placed(token, prepared)])
-    return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown)
+    return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown or _is_anyone(token, noun))
+
+
+def _is_bare(token: Token) -> bool:
+    """``Nate``, read as a noun: one in the singular that nothing stands before is a name."""
+    return token.i == 0 and token.tag_ == "NN" and token.text.istitle() and not list(token.children)
+
+
+def _is_anyone(token: Token, noun: str) -> bool:
+    """``my friend``, of whom nothing tells which one it is."""
+    return noun in ONE_OF_MANY and not any(child.dep_ in {"appos", "relcl", "acl"} for child in token.children)
 
 
 def _placed(token: Token, prepared: Prepared) -> list[str]:

@@ -13,7 +13,7 @@ _PRODUCT: Final = re.compile(
     r"\d|\.\w|[a-z][A-Z]|^[A-Z]{3,}$|\b(?:Mail|Drive|Cloud|Studio|Notes|Docs|Sheets|Code|Desktop|Server|Premium|Pro|App|Linux|Music|Actions|"
     r"Teams|Calendar|Keep|Reader|Browser|Manager|Inc|Corp|Labs|Bank|Health|Group|Systems|Software)$"
 )
-_AFTER: Final = re.compile(r"(\b(?:to|from|with) )([a-z][\w+#.-]*\w)\b")
+_AFTER: Final = re.compile(r"(\b(?:to|from|with) )([a-z][\w+#.-]*\w)( (?!(?:to|from|with)\b)[a-z][\w+#.-]*\w)?\b")
 INVENTED: Final = ("Zorvex", "Belmor", "Tavrin", "Corvell", "Dalmer", "Marvick", "Perlan", "Quillan")
 """Plain words that no model knows: the parse can't depend on which name it was."""
 
@@ -142,6 +142,8 @@ def _masked(text: str, names: dict[str, str], products: set[str]) -> str:
         return given.get(bare, bare) + possessive
 
     def tool(found: re.Match[str]) -> str:
-        return found[1] + (_invent(found[2]) if is_tool(found[2]) else found[2])
+        if found[3] and is_tool(found[2] + found[3]):
+            return found[1] + _invent(found[2] + found[3])
+        return found[1] + (_invent(found[2]) if is_tool(found[2]) else found[2]) + (found[3] or "")
 
     return _AFTER.sub(tool, _NAME.sub(invented, text))

@@ -70,7 +70,8 @@ def _complement(clause: Clause, token: Token) -> list[Frame]:
     clause.take(token)
     if (timed := time_at(token)) is not None and not is_person(clause.about):
         return [_scheduled_at(clause, timed)]
-    if token.pos_ in {"ADJ", "VERB", "ADV"} and token.text not in clause.prepared.names:
+    is_number = token.text[:1].isdigit() and token.i == token.left_edge.i  # "2.5.0", read as an adjective
+    if token.pos_ in {"ADJ", "VERB", "ADV"} and token.text not in clause.prepared.names and not is_number:
         return adjective(clause, token, token.lemma_.lower() if token.pos_ == "VERB" else token.lower_)
     if (inner := possessor(token)) is not None and clause.subject is not None and possessor(clause.subject) is None:
         return _inverted(clause, token, inner)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _PARTS: Final = frozenset(
     {"some", "a", "an", "few", "several", "most", "half", "one", "two", "three", "many", "extra", "spare"}
 )
+_POSTS: Final = frozenset({"job", "position", "role", "post", "gig"})
+"""What one holds: "lost his job as a banker" ends being a banker."""
 _OBJECTLESS: Final = frozenset(
     {"retire", "resign", "graduate", "drop out", "lay", "fire", "unsubscribe", "dismiss", "lay off", "step down"}
 )
@@ -61,10 +63,14 @@ def _ended(clause: Clause) -> list[Frame]:
     if not what or any(child.dep_ == "dative" for child in clause.verb.children) or len(what) > len(joined(what[0])):
         return []
     clause.take(*what, clause.after("until", "to"))
+    if verb in {"lose", "leave", "quit"} and value_of(what[0], clause.prepared).head in _POSTS:
+        role = clause.after("as", "at", "with")
+        clause.take(role)
+        return [_end(clause, one, ("ends:work",), role) for one in what]
     return [_end(clause, one, families) for one in what]
 
 
-def _end(clause: Clause, token: Token, families: tuple[str, ...]) -> Frame:
+def _end(clause: Clause, token: Token, families: tuple[str, ...], role: Token | None = None) -> Frame:
     value = value_of(token, clause.prepared)
     words = [word for word in value.words if word not in GENERIC]
     if any(child.lower_ in _PARTS for child in token.children if child.dep_ in {"det", "amod", "nummod", "predet"}):
@@ -75,6 +81,8 @@ def _end(clause: Clause, token: Token, families: tuple[str, ...]) -> Frame:
                 if inner.dep_ == "pobj" and not time_at(inner):
                     clause.take(inner)
                     words += value_of(inner, clause.prepared).words
+    if role is not None:
+        words += value_of(role, clause.prepared).words
     to = clause.after("to")
     if to is not None and not time_at(to):
         words += [word for word in value_of(to, clause.prepared).words if word not in words]

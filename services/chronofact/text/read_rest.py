@@ -122,4 +122,10 @@ def _done(clause: Clause, token: Token, said: str) -> Frame:
 def _placed(clause: Clause, said: str, token: Token) -> Frame:
     value = value_of(token, clause.prepared)
     holds = Holds.UNKNOWN if clause.lemma in _IN_ONE_PLACE else Holds.MANY
-    return frame(clause, f"do:{clause.phrasal}:{said}", value.text, value_type="where", cardinality=holds)
+    return frame(
+        clause,
+        f"do:{clause.phrasal}:{said}",
+        value.text,
+        value_type="name" if value.is_name else "where",
+        cardinality=holds,
+    )

@@ -31,7 +31,34 @@ ONE_OFF_PHRASES: Final = ("for now", "for this", "this week", "this time", "this
 HISTORY: Final = ("as a child", "as a kid", "as a teenager", "in college", "in high school", "in school", "after college", "after school",
                   "after high school", "originally", "back in", "back then", "back when", "growing up", "when he was", "when she was",
                   "when i was", "in childhood", "in the past", "at first", "at one point")  # fmt: skip
-CONDITIONS: Final = frozenset({"if", "unless", "whether", "maybe", "perhaps", "possibly", "probably"})
+CONDITIONS: Final = frozenset({"if", "unless", "whether", "maybe", "perhaps", "possibly", "probably", "supposedly", "allegedly", "reportedly",
+                               "apparently", "presumably", "purportedly", "seemingly", "ostensibly", "hopefully"})  # fmt: skip
+PLAIN_CALLS: Final = frozenset(
+    {
+        "yes",
+        "yeah",
+        "yep",
+        "yup",
+        "no",
+        "nope",
+        "well",
+        "hi",
+        "hello",
+        "hey",
+        "ok",
+        "okay",
+        "please",
+        "thanks",
+        "so",
+        "btw",
+        "fyi",
+    }
+)
+"""Interjections that leave meant what is said; after any other it may be meant otherwise."""
+APPROXIMATE: Final = frozenset({"about", "around", "approximately", "approx", "roughly", "circa", "~", "some"})
+AT_LEAST: Final = ("over", "more than", "at least", "above")
+AFTER_NUMBER: Final = {"at least": "at least", "or more": "at least", "at most": "at most", "or less": "at most", "or fewer": "at most", "or so": "about"}  # fmt: skip
+AT_MOST: Final = ("under", "less than", "at most", "up to", "below", "fewer than")
 
 # changes
 SWITCHING: Final = frozenset({"switch", "migrate", "change", "convert", "upgrade", "downgrade", "transition", "move", "go", "port",
@@ -97,6 +124,9 @@ PETS: Final = frozenset({"dog", "cat", "kitten", "puppy", "hamster", "parrot", "
                          "guinea", "chicken", "goat", "pig", "kitty", "pup", "budgie", "beagle", "poodle", "labrador", "retriever"})  # fmt: skip
 KIN: Final = frozenset({"sister", "brother", "son", "daughter", "child", "kid", "friend", "cousin", "uncle", "aunt", "nephew", "niece",
                         "grandson", "granddaughter", "sibling", "twin"})  # fmt: skip
+ONE_OF_MANY: Final = frozenset({"friend", "cousin", "coworker", "colleague", "classmate", "neighbor", "neighbour", "acquaintance", "buddy",
+                                "teammate", "customer", "uncle", "aunt", "nephew", "niece"})  # fmt: skip
+"""Whom one has several of: without a name or more words, each text may speak of another."""
 PERSONS: Final = KIN | {"mother", "father", "mom", "dad", "parent", "wife", "husband", "partner", "girlfriend", "boyfriend", "roommate",
                         "flatmate", "coworker", "colleague", "boss", "manager", "neighbor", "neighbour", "spouse", "fiance",
                         "fiancee", "grandmother", "grandfather", "godmother", "godfather", "stepmother", "stepfather", "grandma", "grandpa", "grandparent", "team", "family", "baby",
