@@ -16,6 +16,7 @@ pytestmark = pytest.mark.unit
         ("subject_pairs.jsonl", "", 0.80),
         ("subject_pairs_more.jsonl", "tune", 0.70),
         ("subject_pairs_more.jsonl", "held", 0.50),
+        ("subject_pairs_third.jsonl", "", 0.80),
     ],
 )
 def test_the_rule_is_right_and_finds_most(file: str, tag: str, recall: float) -> None:
