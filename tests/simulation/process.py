@@ -131,7 +131,8 @@ class SteppedStore:
         return claim
 
     def lines(self) -> Lines:
-        return self._inner.lines()
+        """Plain ones on every side: which events are written decides what is refused, and is audited."""
+        return Lines()
 
     @contextmanager
     def begin(self) -> Iterator[Batch]:

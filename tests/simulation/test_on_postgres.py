@@ -13,7 +13,8 @@ from tests.simulation.running import Report, run
 from tests.simulation.test_simulation import fail_on
 from tests.simulation.world import World
 
-SEEDS = 12
+SEEDS = (*range(12), 75)
+"""Of the last, messages are refused by constraints in a database that is restored."""
 SOAK_SEEDS = int(os.environ.get("CHRONOFACT_SOAK_POSTGRES_SEEDS", "500"))
 
 
@@ -26,7 +27,7 @@ def run_on(postgres: str, template: str, seed: int) -> Report:
         return run(seed, side)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_projection_in_postgres_is_what_its_log_says(postgres: str, database_template: str, seed: int) -> None:
     fail_on([run_on(postgres, database_template, seed)])
 

@@ -70,7 +70,7 @@ def _is_restricted(clause: Clause) -> bool:
     if clause.subject is None or not clause.is_main:
         return False
     return any(
-        child.dep_ in {"relcl", "acl"}
+        (child.dep_ in {"relcl", "acl"} or any(inner.dep_ == "pcomp" for inner in child.children))
         and child.lower_ not in {"named", "called"}
         and not any(inner.text == "," for inner in clause.subject.children if inner.i < child.i)
         for child in clause.subject.children

@@ -19,6 +19,9 @@ _EMPTY: Final = frozenset({"new", "own", "current", "very", "really", "other", "
                            "approximately", "roughly", "a", "previous", "former", "anymore", "again", "instead"})  # fmt: skip
 _FORMER: Final = frozenset({"old", "former", "previous", "other", "ex", "different"})
 _PEOPLE: Final = frozenset({"member", "people", "person", "employee"})
+_SOME: Final = frozenset(
+    {"one", "some", "most", "many", "any", "few", "half", "none", "all", "both", "either", "part", "parts"}
+)
 WORDS_MAX: Final = 12
 
 
@@ -157,6 +160,8 @@ def whose(token: Token, prepared: Prepared) -> Whose:
     value = value_of(token, prepared)
     former = [child.lower_ for child in token.children if child.lower_ in _FORMER]
     owner = possessor(token)
+    if token.lower_ in _SOME and any(child.dep_ == "prep" and child.lower_ == "of" for child in token.children):
+        return Whose("?", is_unknown=True)  # "one of my sisters": which, nothing tells
     if owner is None:
         return Whose(
             " ".join([*former, value.text or token.lower_, *_placed(token, prepared)]),

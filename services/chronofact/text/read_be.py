@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
@@ -55,7 +56,13 @@ def read_be(clause: Clause) -> list[Frame]:
     if clause.lemma in _BEING and clause.complement is not None:
         if clause.lemma in {"become", "get", "turn"}:
             clause.temporality = _changed(clause)
-        return [found for one in joined(clause.complement) for found in _complement(clause, one)]
+        several = joined(clause.complement)
+        read = [found for one in several for found in _complement(clause, one)]
+        # "his languages are Go and Rust": an attribute with two values holds several
+        return [
+            replace(one, cardinality=Holds.MANY) if len(several) > 1 and one.slot.startswith("prop:") else one
+            for one in read
+        ]
     if clause.lemma == "be":
         return _at(clause)
     return []
@@ -210,7 +217,17 @@ def _kind_of(clause: Clause, token: Token) -> list[Frame]:
         clause.take(*where)
         cues = [f"at:{value_of(one, clause.prepared).text}" for one in where]
         return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
+    if value.is_name and _is_the_one(clause):
+        kind = value.type or clause.about.head
+        return [frame(clause, "value", value.text, value_type=kind, cardinality=Holds.ONE)]
     return [frame(clause, f"is:{value.head}", value.text, cardinality=Holds.MANY)]
+
+
+def _is_the_one(clause: Clause) -> bool:
+    """``The queue backend is Kafka``: a definite thing that a name tells which it is."""
+    if clause.subject is None or clause.about.owner or is_person(clause.about) or clause.about.is_name:
+        return False
+    return clause.subject.tag_ == "NN" and any(child.lower_ == "the" for child in clause.subject.children)
 
 
 def clause_of(token: Token, preposition: str) -> Token | None:
