@@ -41,6 +41,12 @@ MARCH, JUNE = "2026-03-10T00:00:00Z", "2026-06-10T00:00:00Z"
         ("I work in finance.", "I work in New York now.", Reason.TYPE_DIFFERS),
         ("User's favorite color is blue.", "User's favorite colors are blue and red.", Reason.SAME_VALUE),
         ("The app uses React.", "The app now uses Django.", None),
+        ("My favorite singer is Adele.", "My favorite singer for running is Dua Lipa.", Reason.SCOPE_DIFFERS),
+        ("One of my sisters lives in Rome.", "One of my sisters moved to Oslo.", Reason.PRONOUN),
+        ("User's favorite languages are Go and Rust.", "User's favorite language is Zig now.", Reason.MANY_VALUED),
+        ("The orchestrator is k8s", "The orchestrator is Kubernetes", Reason.CONTAINED_VALUE),
+        ("The car is a Mazda.", "The car is a Honda.", None),
+        ("The code reviewer for search is Lena", "The code reviewer for billing is Hugo", None),
     ],
 )
 def test_another_form_is_no_other_value(march: str, june: str, reason: Reason | None) -> None:
@@ -59,6 +65,8 @@ def test_another_form_is_no_other_value(march: str, june: str, reason: Reason | 
         ("The company has about 50 employees.", "The company has about 80 employees."),
         ("The rent is $900.", "The rent went up to $950."),
         ("The latest release of the kit is 2.4.1", "The latest release of the kit is 2.5.0"),
+        ("The queue backend is RabbitMQ", "The queue backend is Kafka"),
+        ("The code reviewer for auth-gateway is Lena", "The code reviewer for auth-gateway is Hugo"),
         ("Practice is at 5 pm.", "Practice is at 6 pm."),
         ("Practice is at 9:30 am.", "Practice is at 9:30 pm."),
         ("User can't swim.", "User can swim now."),

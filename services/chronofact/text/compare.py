@@ -273,7 +273,16 @@ def is_shortened(one: str, other: str) -> bool:
     left, right = one.split(), other.split()
     if len(left) != len(right):
         return _are_initials(left, right) or _are_initials(right, left)
-    return all(a == b or _begins(a, b) or _begins(b, a) for a, b in zip(left, right, strict=True))
+    return all(
+        a == b or _begins(a, b) or _begins(b, a) or _is_numeronym(a, b) or _is_numeronym(b, a)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _is_numeronym(short: str, long: str) -> bool:
+    """``k8s``: the ends of a word, and how many letters are between them."""
+    between = short[1:-1]
+    return between.isdecimal() and len(long) == int(between) + 2 and (short[0], short[-1]) == (long[0], long[-1])
 
 
 def _are_initials(short: list[str], long: list[str]) -> bool:

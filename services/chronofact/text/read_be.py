@@ -217,7 +217,7 @@ def _kind_of(clause: Clause, token: Token) -> list[Frame]:
         clause.take(*where)
         cues = [f"at:{value_of(one, clause.prepared).text}" for one in where]
         return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
-    if value.is_name and _is_the_one(clause):
+    if value.is_name and not _is_indefinite(token) and _is_the_one(clause):
         kind = value.type or clause.about.head
         return [frame(clause, "value", value.text, value_type=kind, cardinality=Holds.ONE)]
     return [frame(clause, f"is:{value.head}", value.text, cardinality=Holds.MANY)]
