@@ -26,6 +26,7 @@ from chronofact.domain.events import (
     Verdict,
 )
 from chronofact.postgres.template import scripts
+from chronofact.postgres.verify_side import PARTITION_SHIFT
 from tests.integration.saying import Fact, Said
 
 DAY_US: Final = 86_400_000_000
@@ -111,7 +112,7 @@ def row_hashes(database: str, projection: str) -> dict[str, list[tuple[Any, ...]
     """What `chronofact verify` compares: a hash of each line of each table, by fact."""
     head = sql.Identifier(projection, "fact")
     slots: dict[str, Any] = {name: sql.SQL(text).format(head) for name, text in OF_FACT.items()}
-    slots |= {"schema": projection, "which": sql.SQL("true"), "newest": sql.SQL("true")}
+    slots |= {"schema": projection, "which": sql.SQL("true"), "newest": sql.SQL("true"), "shift": PARTITION_SHIFT}
     whole = sql.SQL("select f.fact_id, r.h from ({}) as r left join {} as f using (fact_no) order by 1, 2")
     with psycopg.connect(database) as connection:
         return {
