@@ -124,6 +124,7 @@ def test_loss_and_changes_are_found_and_kept_with_both_sides(kafka: str, topic_n
     assert outcome.by_relation["timeline"] >= 1
 
 
+@pytest.mark.soak
 def test_a_check_beside_a_projector_at_work_sees_no_lag_as_loss(kafka: str, topic_name: str, database: str) -> None:
     create_topics(kafka, topic_name)
     said = list(mixed(400, 6_000, seed=5))

@@ -197,6 +197,7 @@ def test_postgres_away_is_waited_for_and_nothing_is_missing(kafka: str, topic: s
         stack.stop()
 
 
+@pytest.mark.soak
 def test_kafka_away_is_waited_for_and_nothing_is_missing(database: str, topic_name: str, stack_folder: Path) -> None:
     messages = list(mixed(60, 600))
     stack = Stack(stack_folder / "data", is_durable=False)

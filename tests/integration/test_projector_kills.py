@@ -41,8 +41,8 @@ def import_under_fire(kafka: str, topic: str, database: str, *, kills: int, seed
     assert_counted_once(database)
 
 
-def test_ten_kills_during_an_import(kafka: str, topic_name: str, database: str) -> None:
-    import_under_fire(kafka, topic_name, database, kills=10, seed=int.from_bytes(os.urandom(4)))
+def test_five_kills_during_an_import(kafka: str, topic_name: str, database: str) -> None:
+    import_under_fire(kafka, topic_name, database, kills=5, seed=int.from_bytes(os.urandom(4)))
 
 
 @pytest.mark.soak

@@ -77,9 +77,9 @@ def _event_table_held(database: str, mode: str) -> Iterator[None]:
 
 
 PHASES = [
-    pytest.param("planning", held_planning, True, id="planning"),
+    pytest.param("planning", held_planning, True, id="planning", marks=pytest.mark.soak),
     pytest.param("building", held_building, False, id="building"),
-    pytest.param("indexing", held_indexing, False, id="indexing"),
+    pytest.param("indexing", held_indexing, False, id="indexing", marks=pytest.mark.soak),
     pytest.param("verifying", held_verifying, True, id="verifying"),
 ]
 """What holds it there, and whether that is to be taken before it starts."""

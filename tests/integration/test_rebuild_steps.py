@@ -132,7 +132,12 @@ def crashing(after: int) -> Iterator[None]:
         yield
 
 
-def test_a_worker_that_crashes_at_any_step_is_gone_on_with(kafka: str, topic: str, database: str) -> None:
+@pytest.mark.parametrize(
+    ("lives", "crashes_min"), [((40, 90, 170, 400), 3), pytest.param((1, 2, 5, 13, 40, 90), 20, marks=pytest.mark.soak)]
+)
+def test_a_worker_that_crashes_at_any_step_is_gone_on_with(
+    kafka: str, topic: str, database: str, lives: tuple[int, ...], crashes_min: int
+) -> None:
     seed = int.from_bytes(os.urandom(4))
     print(f"seed {seed}")
     random = Random(seed)
@@ -144,12 +149,12 @@ def test_a_worker_that_crashes_at_any_step_is_gone_on_with(kafka: str, topic: st
     with taken(database) as rebuild:
         planned = plan(settings, rebuild)
         prepare_only(settings, planned)
-        while not (is_done := crashed(settings, planned, random.choice((1, 2, 5, 13, 40, 90)))):
+        while not (is_done := crashed(settings, planned, random.choice(lives))):
             crashes += 1
         assert is_done
         loaded(settings, planned)
         assert_alike(told(database, "p2"), told(database, rebuild.projection))
-    assert crashes > 20
+    assert crashes > crashes_min
 
 
 def crashed(settings: Settings, rebuild: Any, after: int) -> bool:

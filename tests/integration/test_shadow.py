@@ -125,7 +125,10 @@ def assertion_of(subject: str, value: str, source: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("old_rule", "new_rule", "sort", "kinds"),
-    [(1, 2, "correcting", ("conflict", "value")), (2, 1, "discovered_conflict", ("value", "conflict"))],
+    [
+        (1, 2, "correcting", ("conflict", "value")),
+        pytest.param(2, 1, "discovered_conflict", ("value", "conflict"), marks=pytest.mark.soak),
+    ],
 )
 def test_a_rule_in_shadow_of_another(
     kafka: str, topic_name: str, database: str, old_rule: int, new_rule: int, sort: str, kinds: tuple[str, str]
