@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
+from itertools import product
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -13,14 +14,18 @@ import orjson
 import pytest
 
 from chronofact.contracts.position import Position
+from chronofact.domain.events import Verdict
 from chronofact.domain.identity import tenant_id_of
 from chronofact.reader.descriptions import CALLS, Call
 from chronofact.runtime.auth import Role, TokenCredentials
 from tests.integration.reading import World, world_on
 from tests.integration.saying import Fact
+from tests.integration.texts import Remembered
 
 FACT = Fact("ada", "k")
 GIVEN = {"subject": "ada", "key": "k", "fact_id": str(UUID(bytes=FACT.fact_id))}
+ONE_OF = {"/v1/relations": ("version_id", "subject")}
+"""Calls that need one of these; the last is asked for where none is."""
 READS = [call for call in CALLS if call.method == "GET"]
 JSON = {"content-type": "application/json"}
 MINE, THEIRS = "mine", "theirs"
@@ -46,9 +51,13 @@ BAD = {
     "scope": ("planet:mars", "%00", "", "repo:", "user:" + "x" * 600),
     "prefix": ("%00", "ü", "a" * 201),
     "relation": ("OPENED", "", "%00"),
+    "category": ("", "%00", "A B", "a" * 201),
+    "query": ("", "%20", "%00", "a" * 2_001),
+    "include": ("all", "", "%00", "merged&include=all"),
     "fact_id": ("ada", "%00", "{" + GIVEN["fact_id"] + "}"),
     "version_id": ("ada", "%00", "1"),
 }
+REPEATED = {"scope", "include"}
 
 
 @pytest.fixture
@@ -65,6 +74,9 @@ def names_of(call: Call) -> list[str]:
 def address(call: Call, **instead: str) -> str:
     """The call as it may be asked, but for some parameters, which go in as they are spelled."""
     said = {name: quote(GIVEN[name], safe="") for name in call.needed if name in GIVEN} | instead
+    one_of = ONE_OF.get(call.path, ())
+    if one_of and not said.keys() & {*one_of}:
+        said[one_of[-1]] = GIVEN[one_of[-1]]
     path = call.path.replace("{fact_id}", said.pop("fact_id")) if "{fact_id}" in call.path else call.path
     return path + "?" + "&".join(f"{name}={spelled}" for name, spelled in said.items() if spelled != MISSING)
 
@@ -79,7 +91,7 @@ def refused() -> Iterator[tuple[str, str, str | None]]:
                 yield address(call, **{name: spelled}), name, code
             for spelled in BAD[name]:
                 yield address(call, **{name: spelled}), name, None
-            if name != "scope":
+            if name not in REPEATED:
                 twice = GIVEN.get(name, "1")
                 yield address(call, **{name: f"{twice}&{name}={twice}"}), name, "parameter_malformed"
         yield address(call, **{"%FF": "1"}), "%FF", "encoding_not_utf8"
@@ -87,6 +99,9 @@ def refused() -> Iterator[tuple[str, str, str | None]]:
         for name in call.needed:
             if f"{{{name}}}" not in call.path:
                 yield address(call, **{name: MISSING}), name, "parameter_missing"
+        if call.path in ONE_OF:
+            first, *others = ONE_OF[call.path]
+            yield address(call, **dict.fromkeys(others, MISSING)), first, "parameter_missing"
 
 
 async def test_every_parameter_of_every_read_is_refused_by_name(world: World) -> None:
@@ -183,18 +198,24 @@ async def test_ids_and_cursors_of_another_tenant_open_nothing(database: str) -> 
         own = Fact("ada", "k", tenant=tenant_id_of(MINE))
         foreign = [Fact("ada", f"k{at}", tenant=tenant_id_of(THEIRS)) for at in range(3)]
         said = [fact.asserts(SECRET + str(at)) for fact in foreign for at in range(3)]
-        position = world.tell(own.asserts("mine"), *said)
-        fact_id, version_id = str(UUID(bytes=foreign[0].fact_id)), str(UUID(bytes=said[0].version_id or b""))
-        cursors = await cursors_of(world, fact_id)
-        assert len(cursors) >= 4
+        said.append(foreign[0].asserts(SECRET, "2026-06-01T00:00:00Z"))
+        theirs = Remembered("ada", tenant=tenant_id_of(THEIRS))
+        texts = [theirs.says_that(f"{SECRET} {at}") for at in range(3)]
+        related = [theirs.declares(Verdict.UNRELATED, texts[0], other) for other in texts[1:]]
+        position = world.tell(own.asserts("mine"), *said, *texts, *related, theirs.checked(texts[0]))
+        fact_ids, version_ids = [foreign[0].fact_id, theirs.fact_id], [said[0].version_id, texts[0].version_id]
+        known = [*product(["fact_id"], fact_ids), *product(["version_id"], version_ids)]
+        cursors = await cursors_of(world, str(UUID(bytes=foreign[0].fact_id)))
+        assert len(cursors) == sum("cursor" in call.optional for call in READS)
         unknown = "00000000-0000-4000-8000-000000000000"
         for call in READS:
             names = names_of(call)
             plain = {name: given for name, given in GIVEN.items() if name in call.needed}
-            for named, known, never in (("fact_id", fact_id, unknown), ("version_id", version_id, unknown)):
+            for named, id_bytes in known:
                 if named in names:
+                    asked = {**plain, "after": position, "wait_ms": "0"}  # an unknown memory is waited for
                     found, nothing = [
-                        await mine(world, call, {**plain, named: one, "after": position}) for one in (known, never)
+                        await mine(world, call, {**asked, named: one}) for one in (str(UUID(bytes=id_bytes)), unknown)
                     ]
                     assert found == nothing, call.path
             for cursor in cursors if "cursor" in names else ():
@@ -218,7 +239,7 @@ async def cursors_of(world: World, fact_id: str) -> list[str]:
             asked = {name: given for name, given in GIVEN.items() if name in call.needed}
             if named_in_path(call):
                 asked["fact_id"] = fact_id
-            limit = {"budget": "40"} if "budget" in call.optional else {"limit": "1"}
+            limit = {"budget": "100"} if "budget" in call.optional else {"limit": "1"}
             response = await world.http.get(address(call, **{**asked, **limit}), headers={"x-tenant-id": THEIRS})
             assert response.status_code == 200, response.text
             found.append(response.json().get("cursor"))
