@@ -160,10 +160,14 @@ def test_whatever_is_sent_the_reader_does_not_fail(database: str) -> None:
             "fact_id",
             "version_id",
             "budget",
+            "category",
+            "query",
+            "include",
             "nothing",
         ]
     )
-    paths = st.sampled_from(["/v1/resolve", "/v1/explain", "/v1/facts", "/v1/conflicts", "/v1/context"]) | st.builds(
+    lists = ["/v1/facts", "/v1/conflicts", "/v1/context", "/v1/memories", "/v1/relations"]
+    paths = st.sampled_from(["/v1/resolve", "/v1/explain", *lists]) | st.builds(
         "/v1/facts/{}/{}".format,
         st.sampled_from(["00000000-0000-0000-0000-000000000000", "x", "%00", "ü"]),
         st.sampled_from(["events", "versions", "timeline"]),
