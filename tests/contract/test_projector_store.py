@@ -176,6 +176,21 @@ def test_a_projection_that_is_not_there_is_named(database: str) -> None:
     assert refused.value.code == "projection_missing"
 
 
+def test_what_is_being_built_is_for_the_builder_alone(database: str) -> None:
+    """A projector whose database was lost and comes back by a rebuild of the same name once wrote beside its workers."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update chronofact.projection set state = 'building' where name = 'p1'")
+        projector, builder = ProjectionStore(database, "p1"), ProjectionStore(database, "p1", is_builder=True)
+        with pytest.raises(Unfit) as refused:
+            projector.claim(TOPIC_ID, 3, watermarks=WHOLE)
+        assert refused.value.code == "projection_not_fed"
+        assert builder.claim(TOPIC_ID, 3, watermarks=WHOLE).epoch == 1
+        connection.execute("update chronofact.projection set state = 'catching_up' where name = 'p1'")
+        assert projector.claim(TOPIC_ID, 3, watermarks=WHOLE).epoch == 2
+    for store in (projector, builder):
+        store.close()
+
+
 def test_twin_and_postgres_hold_the_same_after_the_same_events(database: str) -> None:
     twin, real = MemoryStore(), ProjectionStore(database, "p1")
     for store in (twin, real):

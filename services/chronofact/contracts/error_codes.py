@@ -246,8 +246,8 @@ _SURROUNDINGS: Final = _ELSEWHERE | {
         "let it catch up first, or give it longer by `chronofact verify --wait`",
     ),
     "projection_not_fed": (
-        "A projection that is to be compared is not fed: it is being built, retired or has failed.",
-        "compare with one that is (`chronofact shadow start NEW --against OLD`)",
+        "A projection that is to be compared, or that a projector would go on with, is being built, retired or has failed.",
+        "compare with one that is fed (`chronofact shadow start NEW --against OLD`); a projector waits by itself",
     ),
     "shadow_open": (
         "The projection is being compared with another one.",

@@ -48,8 +48,10 @@ CLAIM_LOCK_TIMEOUT_MS: Final = 1_000
 class ProjectionStore:
     """One projection, written over one connection that is opened when needed and again after it broke."""
 
-    def __init__(self, conninfo: str, projection: str, *, name: str = "projector") -> None:
+    def __init__(self, conninfo: str, projection: str, *, name: str = "projector", is_builder: bool = False) -> None:
+        """``is_builder``: works for the rebuild that loads it, and may write before it is to be fed."""
         self._conninfo = conninfo
+        self._is_builder = is_builder
         self._name = name
         self.projection = projection
         self._connection: Connection[Any] | None = None
@@ -100,6 +102,7 @@ class ProjectionStore:
         with self._transaction() as connection:
             connection.execute(f"set local lock_timeout = {CLAIM_LOCK_TIMEOUT_MS}")
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
+            self._refuse_half_built(connection)
             self._refuse_other_topic(connection, where)
             next_offset, epoch, rule = self._one(connection, "claim", where)
             self._refuse_partition(connection, partition)
@@ -182,6 +185,18 @@ class ProjectionStore:
                 "projection_partitions_differ",
                 f"{self.projection} was made for {leaves} partitions, and the facts topic has more",
                 remedy="make one for this topic by `chronofact rebuild start` (docs/operations/more-partitions.md)",
+            )
+
+    def _refuse_half_built(self, connection: Connection[Any]) -> None:
+        """A projector that fed one of this name before its database was lost must not write beside the workers."""
+        is_half_built = connection.execute(
+            self._statements["claim_building"], {"projection": self.projection}
+        ).fetchone()
+        if is_half_built is not None and not self._is_builder:
+            raise Unfit(
+                "projection_not_fed",
+                f"projection {self.projection} is being built",
+                remedy="its projectors go on by themselves once it is loaded: `chronofact rebuild status`",
             )
 
     def _refuse_other_topic(self, connection: Connection[Any], where: Mapping[str, Any]) -> None:

@@ -85,7 +85,7 @@ class Worker:
                 return False
             conninfo = self._settings.postgres.get_secret_value()
             session = session_of_workers(self._work.rebuild_id)
-            store = ProjectionStore(conninfo, self._work.projection, name=session)
+            store = ProjectionStore(conninfo, self._work.projection, name=session, is_builder=True)
             aside = AsideLoad(
                 self._work, store, partition, fold=self._fold, limits=self._parking, monotonic=time.monotonic
             )
