@@ -149,7 +149,7 @@ def test_a_worker_that_crashes_at_any_step_is_gone_on_with(
     with taken(database) as rebuild:
         planned = plan(settings, rebuild)
         prepare_only(settings, planned)
-        while not (is_done := crashed(settings, planned, random.choice(lives))):
+        while not (is_done := crashed(settings, planned, random.choice(lives) if crashes else lives[0])):
             crashes += 1
         assert is_done
         loaded(settings, planned)
