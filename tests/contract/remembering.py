@@ -9,8 +9,8 @@ from chronofact.contracts.derived import EMBEDDING_BYTES
 from chronofact.runtime.metrics import Metrics
 from chronofact.text.frames import Frame
 from chronofact.text.worker import Models
-from chronofact.writer.memories import TextSide
 from chronofact.writer.notices import Notices
+from chronofact.writer.text_side import TextSide
 from chronofact.writer.texts import Texts
 from tests.contract.append_log import MemoryAppendLog
 from tests.contract.writing import WriterInProcess

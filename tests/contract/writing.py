@@ -22,7 +22,7 @@ from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
 from chronofact.writer.__main__ import build_app
 from chronofact.writer.accept import Acceptor
-from chronofact.writer.memories import TextSide
+from chronofact.writer.text_side import TextSide
 from chronofact.writer.watch import PART, Watch
 from tests.contract.append_log import MemoryAppendLog
 

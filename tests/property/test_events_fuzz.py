@@ -15,9 +15,10 @@ from chronofact.contracts.error_codes import CODES
 from chronofact.contracts.payload import happening_of, payload_of
 from chronofact.contracts.position import Position
 from chronofact.domain.identity import event_id_of, fact_id_of
-from tests.contract.writing import JSON, LINES, WriterInProcess
+from tests.contract.remembering import RememberingWriter
+from tests.contract.writing import JSON, LINES
 
-WRITER = WriterInProcess()
+WRITER = RememberingWriter()
 
 
 def mostly(good: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -55,7 +56,7 @@ COUNTS = mostly(st.integers(-1, 4), VALUES)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "subject": mostly(WORDS, VALUES),
     "scope": mostly(st.sampled_from(["user:self", "repo:A/b", "repo:%41%ff", "global"]), ODD),
-    "key": mostly(st.sampled_from(["a", "likes/food", "location.current"]), ODD),
+    "key": mostly(st.sampled_from(["a", "likes/food", "location.current", "memory/note"]), ODD),
     "value": mostly(PLAIN, VALUES),
     "valid_from": INSTANTS,
     "valid_to": INSTANTS,

@@ -16,8 +16,9 @@ AT = "2026-07-01T00:00:00Z"
 FACT = {"subject": "ada", "key": "k"}
 PAIR = {"left_version_id": ID, "right_version_id": OTHER}
 RESOLVE = {**FACT, **PAIR, "type": "resolve_conflict", "keep": None, "decided_at": AT}
-RELATE = {**FACT, **PAIR, "type": "declare_relation", "relation": "unrelated", "decided_at": AT, "decided_by": "rule"}
-CHECK = {**FACT, "type": "check_relations", "version_id": ID, "pairs": 2, "decided": 1, "pending": 1}
+NOTES = {"subject": "ada", "key": "memory/note"}
+RELATE = {**NOTES, **PAIR, "type": "declare_relation", "relation": "unrelated", "decided_at": AT, "decided_by": "rule"}
+CHECK = {**NOTES, "type": "check_relations", "version_id": ID, "pairs": 2, "decided": 1, "pending": 1}
 RAW = b'{"type":"assert","subject":"ada","key":"k","source":{"id":"s","text":"t"},"value":%s}'
 
 
@@ -106,6 +107,8 @@ COMMANDS: list[tuple[dict[str, Any], str, str | None]] = [
     (RELATE | {"newer_version_id": ID}, "newer_not_allowed", "newer_version_id"),
     (RELATE | {"decided_by": "oracle"}, "field_value", "decided_by"),
     (RELATE | {"llm_call_made": 1}, "field_type", "llm_call_made"),
+    (RELATE | FACT, "key_not_memory", "key"),
+    (CHECK | {"key": "memory"}, "key_not_memory", "key"),
     (CHECK | {"pairs": 1}, "pairs_miscounted", "pairs"),
     (CHECK | {"decided": -1}, "pairs_miscounted", "pairs"),
     (CHECK | {"pending": -1}, "pairs_miscounted", "pairs"),

@@ -7,6 +7,8 @@ from typing import Final
 TEXT_COMMAND_CODES: Final = {
     "text_empty": "A memory's text is empty, or nothing but white space.",
     "text_too_large": "A memory's text is larger than 64 KiB as canonical JSON.",
+    "value_not_text": "The value of a key `memory/…` is no JSON string: such facts hold texts.",
+    "key_not_memory": "A relation, or its check, names a key that is not `memory/…`: only text memories have relations.",
     "turns_too_many": "A conversation has more than 1,000 turns.",
     "sentences_too_many": "The user's turns of a conversation have more than 5,000 sentences.",
     "check_not_allowed": "`check_relations` needs the role `service`.",

@@ -33,11 +33,12 @@ from chronofact.writer.http import Events, add_events
 from chronofact.writer.intake import Bodies
 from chronofact.writer.interactions import Interactions, NoInteractions
 from chronofact.writer.interactions_http import Conversations, add_interactions
-from chronofact.writer.memories import Memories, NoMemories, TextSide
+from chronofact.writer.memories import Memories, NoMemories
 from chronofact.writer.memories_http import add_memories
 from chronofact.writer.notices import Notices
 from chronofact.writer.ports import Log
 from chronofact.writer.service import Writer
+from chronofact.writer.text_side import TextSide
 from chronofact.writer.texts import Texts, made, why_not
 from chronofact.writer.watch import PART, Watch
 
@@ -131,7 +132,9 @@ def build_app(
     """The application over any log; ``texts`` is what reads texts, or why they are refused."""
     app = create_app("writer", "Takes facts and appends them to the log.", health=health, metrics=metrics)
     metrics.gauge("chronofact_writer_queue_messages").set_function(log.queue_length)
-    writer = Writer(log, acceptor, partitions=topic.partitions, watch=watch, health=health, metrics=metrics)
+    writer = Writer(
+        log, acceptor, partitions=topic.partitions, watch=watch, health=health, metrics=metrics, texts=texts
+    )
     bodies = Bodies(
         body_bytes_max=settings.body_bytes_max,
         bodies_bytes_max=settings.bodies_bytes_max,
@@ -140,9 +143,7 @@ def build_app(
     events = Events(writer, credentials, bodies, commands_max=settings.commands_max, clock=_now)
     add_events(app, events, metrics)
     add_drops(app, Drops(writer, credentials, bodies), metrics)
-    taking = (
-        NoMemories(texts) if isinstance(texts, Rejected) else Memories(writer, acceptor, texts.texts, texts.notices)
-    )
+    taking = NoMemories(texts) if isinstance(texts, Rejected) else Memories(writer, acceptor)
     memories = Events(taking, credentials, bodies, commands_max=settings.commands_max, clock=_now)
     add_memories(app, memories, metrics)
     talking = (

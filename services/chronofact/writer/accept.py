@@ -12,10 +12,12 @@ from chronofact.contracts.commands import (
     Assert,
     CheckRelations,
     Command,
+    DeclareRelation,
     Source,
     Supersedes,
 )
 from chronofact.contracts.fact_keys import KeyDeclaration, KeyDeclarations
+from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.contracts.payload import payload_of
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope, ScopeKinds, covers
 from chronofact.domain.canonical import canonical, digest
@@ -36,10 +38,9 @@ from chronofact.domain.identity import (
     subject_id_of,
     version_id_of,
 )
-from chronofact.writer.fields import bound_at, id_of, instant_at, interval_of, mode_of
+from chronofact.writer.fields import VALUE_BYTES_MAX, bound_at, id_of, instant_at, interval_of, mode_of, text_value
 from chronofact.writer.said import said_of
 
-VALUE_BYTES_MAX: Final = 65_536
 SUPERSEDES_MAX: Final = 100
 CLOCK_SLACK_US: Final = 5 * 60 * 1_000_000
 _SLOTS_KEPT: Final = 8_192
@@ -68,11 +69,15 @@ class Slot(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """The event of a command; ``version_id`` is that of the version which an assertion makes."""
+    """The event of a command; ``version_id`` is that of the version which an assertion makes.
+
+    ``text`` is that of a text memory: what is derived of it is to come into the event.
+    """
 
     fact_id: bytes
     event: FactEvent
     version_id: bytes | None
+    text: str | None = None
 
 
 class Acceptor:
@@ -93,8 +98,8 @@ class Acceptor:
         import_time = import_time_of(command.recorded_at, authority)
         if isinstance(command, Assert):
             return _asserted(command, slot, import_time, trace)
-        if isinstance(command, CheckRelations) and not authority.is_service:
-            raise Rejected("check_not_allowed", "check_relations needs the role service", field="type")
+        if isinstance(command, DeclareRelation | CheckRelations):
+            _check_relating(command, authority)
         what, version_id = said_of(command)
         return Accepted(slot.fact_id, event_of(slot, what, version_id, import_time, trace), None)
 
@@ -163,13 +168,26 @@ def import_time_of(recorded_at: str | None, authority: Authority) -> int | None:
     return instant
 
 
+def _check_relating(command: DeclareRelation | CheckRelations, authority: Authority) -> None:
+    """Only text memories have relations (semantics §2), and only our own jobs say that they were checked."""
+    if isinstance(command, CheckRelations) and not authority.is_service:
+        raise Rejected("check_not_allowed", "check_relations needs the role service", field="type")
+    if not command.key.startswith(MEMORY_PREFIX):
+        raise Rejected(
+            "key_not_memory",
+            "only text memories have relations: their key is memory/<category>; of other versions, say supersede or resolve_conflict",
+            field="key",
+        )
+
+
 # -- assertions ------------------------------------------------------------------------------------
 
 
 def _asserted(command: Assert, slot: Slot, import_time: int | None, trace: str | None) -> Accepted:
-    value = _value(command)
+    text = _text(command) if command.key.startswith(MEMORY_PREFIX) else None
+    value = _value(command) if text is None else text_value(text, "value")
     valid = interval_of(command.valid_from, command.valid_to)
-    source_hash = source_hash_of(command.source)
+    source_hash = source_hash_of(command.source) if text is None else evidence_of(command.source, text)
     version_id = version_id_of(
         slot.fact_id,
         value=value,
@@ -190,9 +208,21 @@ def _asserted(command: Assert, slot: Slot, import_time: int | None, trace: str |
         slot.declared.succession if command.succession is None else Succession(command.succession),
         command.confidence,
         () if command.supersedes is None else _supersedes(command.supersedes, version_id),
+        valid_from_known=text is None or command.valid_from is not None,
     )
     event = event_of(slot, what, version_id, import_time, trace, value_hash=what.value_hash, source_hash=source_hash)
-    return Accepted(slot.fact_id, event, version_id)
+    return Accepted(slot.fact_id, event, version_id, text)
+
+
+def _text(command: Assert) -> str:
+    """What a text memory says, whichever way it came (semantics §7)."""
+    if not isinstance(command.value, str):
+        raise Rejected(
+            "value_not_text",
+            "a key memory/… holds texts: send the text as a JSON string, or another key",
+            field="value",
+        )
+    return command.value
 
 
 def _value(command: Assert) -> bytes:
@@ -225,6 +255,11 @@ def source_hash_of(source: Source) -> bytes:
     if of_text is not None and of_text != found:
         raise Rejected("source_hash_differs", "source.hash is not the SHA-256 of source.text", field="source.hash")
     return found
+
+
+def evidence_of(source: Source, text: str) -> bytes:
+    """That of a memory: its text is its own evidence where the source has neither a hash nor another text."""
+    return digest(text.encode()) if source.hash is None and source.text is None else source_hash_of(source)
 
 
 def _cardinality(command: Assert, declared: KeyDeclaration) -> Cardinality:

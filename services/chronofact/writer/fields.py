@@ -6,11 +6,13 @@ from functools import lru_cache
 from typing import Final
 
 from chronofact.contracts.payload import id_bytes
+from chronofact.domain.canonical import canonical
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Mode
 from chronofact.domain.interval import Interval, parse_instant
 
 _INSTANTS_KEPT: Final = 4_096
+VALUE_BYTES_MAX: Final = 65_536
 
 _instant = lru_cache(_INSTANTS_KEPT)(parse_instant)
 
@@ -61,3 +63,20 @@ def instant_at(field: str, text: str) -> int:
 def bound_at(field: str, text: str | None) -> int | None:
     """An instant, or an open bound."""
     return None if text is None else instant_at(field, text)
+
+
+def text_value(text: str, field: str = "text") -> bytes:
+    """The value of a memory: its text as it came, in canonical JSON.
+
+    Raises:
+        Rejected: ``text_empty``, ``text_too_large``, ``surrogate_lone``, ``nul_character``.
+    """
+    if not text or text.isspace():
+        raise Rejected("text_empty", "the text says nothing", field=field)
+    try:
+        value = canonical(text)
+    except Rejected as error:
+        raise error.at(field) from None
+    if len(value) > VALUE_BYTES_MAX:
+        raise Rejected("text_too_large", "the text's canonical JSON is larger than 64 KiB", field=field)
+    return value

@@ -114,12 +114,16 @@ ANSWERS: Final[dict[int | str, str]] = {
     415: "Another type or encoding.",
     422: "One command, refused.",
     429: "No room for the whole request; nothing was sent.",
+    501: "One memory, and this writer takes no texts: by its setting, or for want of what reads them.",
     503: "Kafka did not acknowledge in time, or the topic is not as it must be.",
 }
 
 
 _ACCEPTED: Final = shape(
-    {"status": words("accepted"), "event_id": ID, "fact_id": ID}, version_id=ID, idempotency_key=TEXT
+    {"status": words("accepted"), "event_id": ID, "fact_id": ID},
+    version_id=ID,
+    idempotency_key=TEXT,
+    frames=many(shape({"entity": TEXT, "slot": TEXT, "value": TEXT})),
 )
 _REJECTED: Final = shape({"status": words("rejected"), "error": ERROR["properties"]["error"]})
 

@@ -12,10 +12,10 @@ from chronofact.domain.errors import Rejected
 from chronofact.text.frames import Frame
 from chronofact.text.untaken import Untaken
 from chronofact.writer.accept import Accepted, Acceptor, Authority, import_time_of, source_hash_of
-from chronofact.writer.fields import bound_at
+from chronofact.writer.fields import bound_at, text_value
 from chronofact.writer.interact import Left, Said, Taking, TurnTaken, needs_undated, said_of
 from chronofact.writer.notices import Notice, Notices, notice_of
-from chronofact.writer.remember import memory_key, text_value
+from chronofact.writer.remember import memory_key
 from chronofact.writer.service import Outcome, Writer
 from chronofact.writer.texts import Texts
 

@@ -35,9 +35,10 @@ _ACCEPTED: Final = shape(
     {"status": words("accepted"), "event_id": ID, "version_id": ID, "fact_id": ID, "frames": many(_FRAME)},
     idempotency_key=TEXT,
 )
-_ANSWERS: Final[dict[int | str, str]] = dict(
-    sorted({**ANSWERS, 501: "This writer takes no texts: by its setting, or for want of what reads them."}.items())
-)
+_ANSWERS: Final[dict[int | str, str]] = {
+    **ANSWERS,
+    501: "This writer takes no texts: by its setting, or for want of what reads them.",
+}
 
 
 def _request_body() -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
 
+import orjson
 import structlog
 from pydantic import ValidationError
 
@@ -20,14 +22,22 @@ from chronofact.domain.errors import Rejected
 from chronofact.kafka.partitioning import partition_of
 from chronofact.runtime.health import Health
 from chronofact.runtime.metrics import Metrics
+from chronofact.text.worker import Reading
 from chronofact.writer.accept import Accepted, Acceptor, Authority
 from chronofact.writer.body import Parsed
+from chronofact.writer.notices import Notice, notice_of
 from chronofact.writer.ports import Log
+from chronofact.writer.text_side import TextSide
 from chronofact.writer.watch import PART, Watch
 
 _DONE: Final[Parsed] = {}
 _SLICE: Final = 200
 """Commands between two turns of the event loop, about 10 ms."""
+_UNREAD: Final = b""
+"""Stands for the frames of a memory until its text is read."""
+
+Judge: TypeAlias = Callable[[dict[str, Any], Authority, str | None], tuple[Accepted, str | None]]
+"""A command, who says it and its trace to its event and idempotency key; raises ``Rejected``."""
 
 
 class Outcome(NamedTuple):
@@ -51,11 +61,38 @@ class Taken:
     position: Position | None
 
 
+class _Memory(NamedTuple):
+    """A text memory of a batch, and where its message lies among the others."""
+
+    accepted: Accepted
+    place: int
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one request's commands came to so far."""
+
+    authority: Authority
+    trace: str | None
+    is_kept: bool
+    judge: Judge
+    messages: list[Message] = field(default_factory=list)
+    memories: list[_Memory] = field(default_factory=list)
+
+
 class Writer:
-    """The one way to the log."""
+    """The one way to the log; ``texts`` is what reads the texts of memories, or why they are refused."""
 
     def __init__(
-        self, log: Log, acceptor: Acceptor, *, partitions: int, watch: Watch, health: Health, metrics: Metrics
+        self,
+        log: Log,
+        acceptor: Acceptor,
+        *,
+        partitions: int,
+        watch: Watch,
+        health: Health,
+        metrics: Metrics,
+        texts: TextSide | Rejected,
     ) -> None:
         self._log = log
         self._acceptor = acceptor
@@ -63,11 +100,18 @@ class Writer:
         self._watch = watch
         self._health = health
         self._metrics = metrics
+        self._texts = texts
 
     async def take(
-        self, commands: list[Parsed], authority: Authority, *, is_dry_run: bool, trace: str | None = None
+        self,
+        commands: list[Parsed],
+        authority: Authority,
+        *,
+        is_dry_run: bool,
+        trace: str | None = None,
+        judge: Judge | None = None,
     ) -> Taken:
-        """Accepts each command for itself and appends what was accepted; uses ``commands`` up.
+        """Accepts each command for itself, reads texts of memories, and appends what was accepted; uses ``commands`` up.
 
         Raises:
             Rejected: ``queue_full``, ``outcome_unknown``, or what hinders the log: the request as a whole.
@@ -75,16 +119,38 @@ class Writer:
         if not is_dry_run:
             self.require_log()
         results: list[Result] = []
-        messages: list[Message] = []
+        batch = _Batch(authority, trace, not is_dry_run, judge or self._judge)
         for start in range(0, len(commands), _SLICE):
             part = commands[start : start + _SLICE]
-            results += [self._result(one, authority, trace, None if is_dry_run else messages) for one in part]
+            results += [self._result(one, batch) for one in part]
             # a command is not needed any more: of a large body only one copy is held at a time
             commands[start : start + _SLICE] = [_DONE] * len(part)
             await asyncio.sleep(0)
-        position = None if is_dry_run else await self.append(messages)
+        if batch.memories and isinstance(self._texts, TextSide):
+            return await self._remembered(results, batch, self._texts)
+        position = None if is_dry_run else await self.append(batch.messages)
         self.count(results, is_dry_run=is_dry_run)
         return Taken(results, position)
+
+    async def _remembered(self, results: list[Result], batch: _Batch, side: TextSide) -> Taken:
+        """The same of a request that has memories: what is derived of their texts goes into their events."""
+        readings = await side.texts.read([one.accepted.text or "" for one in batch.memories])
+        if batch.is_kept:
+            await self._derive(batch, readings)
+        told = iter(readings)
+        results = [_with_frames(one, told) for one in results]
+        position = await self.append(batch.messages) if batch.is_kept else None
+        if position is not None:
+            side.notices.tell(_notices(batch, position))
+        self.count(results, is_dry_run=not batch.is_kept)
+        return Taken(results, position)
+
+    async def _derive(self, batch: _Batch, readings: list[Reading]) -> None:
+        for number, (one, reading) in enumerate(zip(batch.memories, readings, strict=True), start=1):
+            event = one.accepted.event._replace(derived=reading.derived)
+            batch.messages[one.place] = self.message(one.accepted._replace(event=event))
+            if number % _SLICE == 0:
+                await asyncio.sleep(0)
 
     async def drop(self, command: DropCommand, *, trace: str | None = None) -> tuple[Drop, Position]:
         """Appends one EventDropped; whether the message is parked only a projection can tell.
@@ -105,21 +171,29 @@ class Writer:
         if (reason := self._health.why(PART)) is not None:
             raise Rejected(reason.code, reason.message)
 
-    def _result(
-        self, command: Parsed, authority: Authority, trace: str | None, messages: list[Message] | None
-    ) -> Result:
+    def _result(self, command: Parsed, batch: _Batch) -> Result:
         if isinstance(command, Rejected):
             return command
         try:
-            checked = COMMANDS.validate_python(command)
-            accepted = self._acceptor.accept(checked, authority, trace=trace)
-        except ValidationError as error:
-            return refusal_of(error)
+            accepted, idempotency_key = batch.judge(command, batch.authority, batch.trace)
         except Rejected as error:
             return error
-        if messages is not None:
-            messages.append(self.message(accepted))
-        return Outcome(accepted.event.event_id, accepted.fact_id, accepted.version_id, checked.idempotency_key)
+        is_memory = accepted.text is not None
+        if is_memory:
+            if isinstance(self._texts, Rejected):
+                return Rejected(self._texts.code, self._texts.message, field="key")
+            batch.memories.append(_Memory(accepted, len(batch.messages)))
+        if batch.is_kept:
+            batch.messages.append(self.message(accepted))
+        frames = _UNREAD if is_memory else None
+        return Outcome(accepted.event.event_id, accepted.fact_id, accepted.version_id, idempotency_key, frames)
+
+    def _judge(self, command: dict[str, Any], authority: Authority, trace: str | None) -> tuple[Accepted, str | None]:
+        try:
+            checked = COMMANDS.validate_python(command)
+        except ValidationError as error:
+            raise refusal_of(error) from None
+        return self._acceptor.accept(checked, authority, trace=trace), checked.idempotency_key
 
     def message(self, accepted: Accepted) -> Message:
         """The event as the log takes it."""
@@ -153,3 +227,19 @@ class Writer:
             self._metrics.counter("chronofact_writer_commands_accepted_total").inc(len(results) - len(refused))
         for one in refused:
             self._metrics.counter("chronofact_writer_commands_rejected_total").labels(one.code).inc()
+
+
+def _with_frames(result: Result, readings: Iterator[Reading]) -> Result:
+    """The result; that of a memory with the frames of the next reading."""
+    if isinstance(result, Rejected) or result.frames is None:
+        return result
+    return result._replace(frames=orjson.dumps([frame.to_json() for frame in next(readings).frames]))
+
+
+def _notices(batch: _Batch, position: Position) -> Iterator[Notice]:
+    for accepted, place in batch.memories:
+        if accepted.version_id is not None:
+            partition = batch.messages[place].partition
+            yield notice_of(
+                batch.authority.tenant_id, accepted.fact_id, accepted.version_id, position, partition=partition
+            )
