@@ -3,6 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from chronofact.embedded.compiled import compiled_modules
 from tests.architecture.tree import PACKAGE, ROOT, named, parsed, python_files
 
 CLOCKS_AND_DICE = {"time", "random", "secrets", "os", "logging", "socket", "threading", "asyncio", "subprocess"}
@@ -85,3 +86,36 @@ def raises_on(handler: ast.ExceptHandler) -> bool:
     """Cleans up and hides nothing."""
     last = handler.body[-1]
     return isinstance(last, ast.Raise) and last.exc is None
+
+
+PLAIN_BASES = {"NamedTuple", "Protocol", "Enum", "StrEnum", "IntEnum", "TypedDict"}
+"""Classes of these stay Python's own where they are compiled."""
+
+
+def test_nothing_interpreted_inherits_what_is_compiled() -> None:
+    """mypyc's classes take no interpreted subclass: it fails when it is made, and only where a build is used."""
+    compiled = {PACKAGE / name for name in compiled_modules()}
+    native = {
+        f"chronofact.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}.{node.name}"
+        for path in compiled
+        for node in parsed(path).body
+        if isinstance(node, ast.ClassDef) and not PLAIN_BASES & {ast.unparse(base) for base in node.bases}
+    }
+    assert "chronofact.domain.errors.Rejected" in native
+    heirs = set()
+    for path in python_files():
+        if not path.is_relative_to(PACKAGE) or path in compiled:
+            continue
+        brought = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        heirs |= {
+            f"{named(path)}: {node.name}"
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ClassDef)
+            and any(brought.get(ast.unparse(base).partition("[")[0]) in native for base in node.bases)
+        }
+    assert not heirs

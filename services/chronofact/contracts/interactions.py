@@ -40,19 +40,22 @@ class Interaction(_Part):
     recorded_at: Instant | None = None
 
 
-class TurnRejected(Rejected):
-    """What is wrong with one turn: the request is refused for it."""
+class TurnRejected(ValueError):
+    """What is wrong with one turn: the request is refused for it. No ``Rejected``, which is compiled: nothing can inherit it."""
 
     def __init__(self, error: Rejected, index: int) -> None:
-        super().__init__(error.code, error.message, field=".".join(filter(None, ("turns", str(index), error.field))))
+        field = ".".join(filter(None, ("turns", str(index), error.field)))
+        self.refusal = Rejected(error.code, error.message, field=field)
         self.index = index
+        super().__init__(str(self.refusal))
 
 
 def interaction_of(body: Mapping[str, Any]) -> tuple[Interaction, list[Turn]]:
     """The request, and its turns.
 
     Raises:
-        Rejected: what is wrong with it; ``TurnRejected`` where it is a turn.
+        Rejected: what is wrong with it.
+        TurnRejected: what is wrong with a turn.
     """
     try:
         said = Interaction.model_validate(body)

@@ -62,8 +62,8 @@ class Interactions:
         """Reads every turn of the user's, and appends what it says.
 
         Raises:
-            Rejected: what is wrong with the request or, ``TurnRejected``, with a turn; ``queue_full``, ``outcome_unknown``, ``shutting_down``,
-                or what hinders the log.
+            Rejected: what is wrong with the request; ``queue_full``, ``outcome_unknown``, ``shutting_down``, or what hinders the log.
+            TurnRejected: what is wrong with a turn.
         """
         if not is_dry_run:
             self._writer.require_log()

@@ -57,7 +57,7 @@ class Conversations:
                     raise Rejected("command_not_object", "the body is one JSON object")
                 talk = await self._taking.take(said, authority, is_dry_run=is_dry, trace=trace_of(headers))
         except TurnRejected as error:
-            return error_response(error, index=error.index)
+            return error_response(error.refusal, index=error.index)
         return json_response(_told(talk), status=200 if talk.position is None else 201)
 
 
