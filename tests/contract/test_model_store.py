@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from chronofact.adjudicator.ledger import DayLedger, judged
+from chronofact.adjudicator.ledger import DayLedger, claimed, judged
 from chronofact.adjudicator.ports import Ref
+from chronofact.postgres.claims import Claim, Claims
 from chronofact.postgres.judging_store import JudgingStore
 from chronofact.postgres.model_store import RAW_BYTES_MAX, ModelStore
 from chronofact.runtime.failures import Transient
@@ -84,25 +85,27 @@ async def test_a_new_day_begins_with_nothing(database: str, store: JudgingStore)
 async def test_a_memory_is_one_process_s_until_it_gives_it_back_or_is_gone(database: str, store: JudgingStore) -> None:
     other = JudgingStore(database)
     await other.open()
-    assert await store.claims.take(version(1))
+    mine = await store.claims.take(version(1))
+    assert mine
     assert not await store.claims.take(version(1))
     assert not await other.claims.take(version(1))
     assert await other.claims.take(version(2))
-    await store.claims.give_back(version(1))
+    await store.claims.check(mine)
+    await store.claims.give_back(mine)
+    with pytest.raises(Transient, match="another"):
+        await store.claims.check(mine)
     assert await other.claims.take(version(1))
+    await store.claims.give_back(mine)
+    assert not await store.claims.take(version(1))
     await other.close()
-    for _ in range(100):
-        if await store.claims.take(version(1)):
-            break
-        await asyncio.sleep(0.02)
-    else:
-        pytest.fail("a claim outlived its process")
+    await taken(store.claims)
 
 
 async def test_a_connection_that_broke_has_given_all_back_and_another_is_made(
     database: str, store: JudgingStore
 ) -> None:
-    assert await store.claims.take(version(1))
+    before = await store.claims.take(version(1))
+    assert before
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity"
@@ -111,5 +114,49 @@ async def test_a_connection_that_broke_has_given_all_back_and_another_is_made(
     with pytest.raises(Transient):
         await store.claims.take(version(2))
     assert await store.claims.take(version(2))
-    assert await store.claims.take(version(1))
-    await store.claims.give_back(version(1))
+    now = await store.claims.take(version(1))
+    assert now
+    # what was lost is not given back in the place of what was taken since
+    await store.claims.give_back(before)
+    await store.claims.check(now)
+    await store.claims.give_back(now)
+
+
+async def test_who_stands_still_claims_nothing_any_more_and_hears_of_it_when_it_wakes(database: str) -> None:
+    still, other = Claims(database, still_s=0.3, sign_s=3_600), Claims(database, still_s=0.3, sign_s=0.05)
+    mine = await still.take(version(1))
+    assert mine
+    theirs = await taken(other)
+    await asyncio.sleep(0.6)
+    with pytest.raises(Transient):
+        await still.check(mine)
+    with pytest.raises(Transient, match="another"):
+        await still.check(mine)
+    # who works on gives signs, however long it asks for nothing
+    await other.check(theirs)
+    assert await still.take(version(1)) is None
+    await still.close()
+    await other.close()
+
+
+async def test_no_call_is_counted_for_a_memory_that_is_another_s_by_now(database: str, store: JudgingStore) -> None:
+    claims = Claims(database, still_s=0.2, sign_s=3_600)
+    ledger = DayLedger(ModelStore(store.pool), calls_max=9, tokens_max=10_000, claims=claims)
+    mine = await claims.take(version(1))
+    assert mine
+    claimed.set(mine)
+    assert isinstance(await ledger.reserve(100), int)
+    await taken(store.claims)
+    with pytest.raises(Transient):
+        await ledger.reserve(100)
+    assert await ModelStore(store.pool).spent() == (1, 100)
+    await claims.close()
+
+
+async def taken(claims: Claims) -> Claim:
+    """The first memory, once nobody else has it."""
+    for _ in range(100):
+        if (claim := await claims.take(version(1))) is not None:
+            return claim
+        await asyncio.sleep(0.02)
+    raise AssertionError("a claim outlived its process")

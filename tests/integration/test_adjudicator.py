@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
@@ -175,6 +176,31 @@ def test_a_rebalance_and_a_kill_lose_nothing_and_judge_nothing_twice(judged: Jud
     # who was killed may have asked without having said it; nobody else asks twice
     asked = len(server.requests)
     assert 12 <= asked <= 12 + 4
+
+
+def test_one_that_stands_still_keeps_no_memory_from_the_others_and_says_nothing_when_it_wakes(judged: Judged) -> None:
+    said = [python_and_go(f"still {number}", is_known=False) for number in range(6)]
+    judged.say(*(python for python, _ in said), is_told=False)
+    with model_server(go_is_newer) as server:
+        server.always = faults.slow(1)
+        model = {"model_url": server.url, "model_name": "m", "adjudicator_at_once": 3}
+        with judged.adjudicator("one", **model) as one:
+            one.await_readyz()
+            judged.say(*(go for _, go in said[:3]))
+            eventually(lambda: len(server.requests) == 3)
+            one.process.send_signal(signal.SIGSTOP)
+            server.always = None
+            with judged.adjudicator("two", **model) as two:
+                judged.say(*(go for _, go in said[3:]))
+                for _, go in said:
+                    judged.await_checks(go)
+                one.process.send_signal(signal.SIGCONT)
+                one.await_readyz()
+                assert (one.stop(), two.stop()) == (0, 0)
+    for python, go in said:
+        assert [one.reason for one in judged.checks(go)] == ["model"]
+        assert len(judged.relations(python, go)) == 1
+    assert len(server.requests) == 3 + 6
 
 
 def test_what_was_never_told_is_swept_what_waits_too_long_is_a_persons_and_a_person_ends_it(judged: Judged) -> None:

@@ -12,8 +12,10 @@ from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Ends, Ref
 from chronofact.adjudicator.weighing import Weighed
 from chronofact.domain.events import Verdict
+from chronofact.postgres.claims import Claim
 from chronofact.postgres.judging_store import FactNames, Look, Waiting
 from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked
+from chronofact.runtime.failures import Transient
 from chronofact.text.answers import PairVerdict
 from chronofact.text.frames import Frame, Holds, Temporality
 from chronofact.text.gate import Asked, Undecided
@@ -95,18 +97,25 @@ class Store:
 
 @dataclass
 class Claims:
-    mine: set[bytes] = field(default_factory=set)
+    mine: set[Claim] = field(default_factory=set)
     refuses: int = 0
+    lost: bool = False
 
-    async def take(self, version_id: bytes) -> bool:
+    async def take(self, version_id: bytes) -> Claim | None:
         if self.refuses:
             self.refuses -= 1
-            return False
-        self.mine.add(version_id)
-        return True
+            return None
+        self.lost = False
+        self.mine.add(claim := Claim(version_id[0]))
+        return claim
 
-    async def give_back(self, version_id: bytes) -> None:
-        self.mine.discard(version_id)
+    async def check(self, claim: Claim) -> None:
+        assert claim in self.mine
+        if self.lost:
+            raise Transient("claim_lost", "another's")
+
+    async def give_back(self, claim: Claim) -> None:
+        self.mine.discard(claim)
 
 
 @dataclass

@@ -170,6 +170,20 @@ async def test_it_waits_for_another_that_judges_the_same_memory() -> None:
     assert world.claims.mine == set()
 
 
+async def test_who_stood_still_while_a_model_answered_says_nothing_and_looks_again() -> None:
+    world = world_of(UNKNOWN, OLD)
+
+    class Slow(Model):
+        async def ask(self, new: Told, others: Sequence[Told]) -> Asked:
+            world.claims.lost = True
+            return await super().ask(new, others)
+
+    world.judge._asker = Slow()
+    with pytest.raises(Transient):
+        await world.judge.judge(world.ref)
+    assert (world.log.said, world.claims.mine) == ([], set())
+
+
 async def test_the_verdicts_are_in_the_log_before_the_check_that_counts_them() -> None:
     world = world_of(NEW, OLD, candidate(2, "User prefers Rust", PYTHON), model=Model())
     await world.judge.judge(world.ref)

@@ -131,7 +131,12 @@ class Service:
         temperature = None if settings.model_temperature < 0 else settings.model_temperature
         return Gate(
             Endpoint(Model(settings.model_url, settings.model_name, key, settings.model_timeout_s, temperature)),
-            DayLedger(self._spending, calls_max=settings.model_calls_per_day, tokens_max=settings.model_tokens_per_day),
+            DayLedger(
+                self._spending,
+                calls_max=settings.model_calls_per_day,
+                tokens_max=settings.model_tokens_per_day,
+                claims=self.store.claims,
+            ),
             limits=Limits(settings.model_concurrency, settings.model_attempts_max, settings.model_pairs_max),
             price=Price(settings.model_price_read, settings.model_price_written),
             told=self._telling.called,

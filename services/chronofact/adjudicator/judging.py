@@ -12,12 +12,14 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from chronofact.adjudicator.ledger import claimed
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Asker, Claims, Memories, Ref, Writer
 from chronofact.adjudicator.weighing import Pair, Weighed, keys_of, weigh
 from chronofact.contracts.pending import PendingPair, pending_in, reason_of_check
 from chronofact.domain.events import Decider, Verdict
 from chronofact.domain.interval import format_instant
+from chronofact.postgres.claims import Claim
 from chronofact.postgres.judging_store import Look
 from chronofact.postgres.memories import Check
 from chronofact.text.answers import PairVerdict
@@ -118,8 +120,9 @@ class Judge:
             Transient, Unfit: nothing was lost, and it can be tried again.
             Rejected: the writer refuses what we say.
         """
-        while not await self._claims.take(ref.version_id):
+        while (claim := await self._claims.take(ref.version_id)) is None:
             await self._sleep(CLAIM_PAUSE_S)
+        claimed.set(claim)
         try:
             # after the claim: what its former holder said is below the end that is waited for
             projection = await self._passing.passed(ref)
@@ -129,9 +132,9 @@ class Judge:
                 return Outcome.NOT_THERE
             if look.check is not None and not (is_again and look.check.pending):
                 return Outcome.ALREADY_CHECKED
-            return await self._decide(ref, look, begun, is_too_old=is_too_old)
+            return await self._decide(ref, look, claim, begun, is_too_old=is_too_old)
         finally:
-            await self._claims.give_back(ref.version_id)
+            await self._claims.give_back(claim)
 
     async def _look(self, projection: str, ref: Ref) -> Look | None:
         return await self._memories.look(
@@ -144,7 +147,7 @@ class Judge:
             nearest=self._thresholds.nearest,
         )
 
-    async def _decide(self, ref: Ref, look: Look, begun: float, *, is_too_old: bool) -> Outcome:
+    async def _decide(self, ref: Ref, look: Look, claim: Claim, begun: float, *, is_too_old: bool) -> Outcome:
         if look.memory.lifecycle == "REVOKED":
             await self._say(ref, look, [_checked(ref, 0, 0, (), REVOKED, has_asked=False)])
             return Outcome.CHECKED
@@ -154,6 +157,9 @@ class Judge:
         await self._declare(ref, look, self._by_rule(look, weighed))
         in_review = look.check is not None and is_in_review(look.check.reason)
         asked = _left_to_a_person(weighed) if in_review else await self._ask(weighed)
+        if asked.calls:
+            # who stood still meanwhile has nothing to say: another has asked, or will
+            await self._claims.check(claim)
         await self._declare(ref, look, self._by_model(weighed, asked))
         # a check says that the verdicts are in the log, so it comes after they are
         outcome = await self._check(ref, look, weighed, asked, for_review=is_too_old or in_review)

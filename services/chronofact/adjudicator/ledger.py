@@ -10,13 +10,16 @@ from typing import Final
 
 import structlog
 
-from chronofact.adjudicator.ports import Ref, Spending
+from chronofact.adjudicator.ports import Claims, Ref, Spending
+from chronofact.postgres.claims import Claim
 from chronofact.postgres.model_store import AnswerLine
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.text.budget import Call, Spent
 
 judged: Final[ContextVar[Ref]] = ContextVar("judged")
 """The memory that is asked about."""
+claimed: Final[ContextVar[Claim]] = ContextVar("claimed")
+"""By which it is ours to ask about."""
 _SETTLE_TRIES: Final = 5
 _SETTLE_PAUSE_S: Final = 1.0
 
@@ -24,8 +27,9 @@ _SETTLE_PAUSE_S: Final = 1.0
 class DayLedger:
     """Counts before a call and settles after it, over whatever keeps the days."""
 
-    def __init__(self, store: Spending, *, calls_max: int, tokens_max: int) -> None:
+    def __init__(self, store: Spending, *, calls_max: int, tokens_max: int, claims: Claims | None = None) -> None:
         self._store = store
+        self._claims = claims
         self._calls_max = calls_max
         self._tokens_max = tokens_max
         self._numbers = itertools.count(1)
@@ -35,8 +39,11 @@ class DayLedger:
         """As the port says.
 
         Raises:
-            Transient, Unfit: the table can't be reached, so no call is made.
+            Transient, Unfit: the table can't be reached, or the memory is another's by now, so no call is made.
         """
+        if self._claims is not None:
+            # a turn may have been waited for long, and who stood still meanwhile is not to ask what another has asked
+            await self._claims.check(claimed.get())
         day = await self._store.reserve(tokens, calls_max=self._calls_max, tokens_max=self._tokens_max)
         if day is None:
             calls, _ = await self._store.spent()

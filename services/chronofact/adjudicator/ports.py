@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple, Protocol
 
+from chronofact.postgres.claims import Claim
 from chronofact.postgres.judging_store import FactNames, Look, Waiting
 from chronofact.postgres.memories import StoredMemory, Unchecked
 from chronofact.postgres.model_store import AnswerLine
@@ -63,9 +64,13 @@ class Memories(Protocol):
 class Claims(Protocol):
     """Which memories this process judges, of all that might."""
 
-    async def take(self, version_id: bytes) -> bool: ...
+    async def take(self, version_id: bytes) -> Claim | None: ...
 
-    async def give_back(self, version_id: bytes) -> None: ...
+    async def check(self, claim: Claim) -> None:
+        """Raises ``Transient`` where it is ours no more."""
+        ...
+
+    async def give_back(self, claim: Claim) -> None: ...
 
 
 class Writer(Protocol):

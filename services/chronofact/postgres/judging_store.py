@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import psycopg
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from chronofact.postgres import memories
+from chronofact.postgres.claims import Claims
 from chronofact.postgres.errors import failures_named, not_routed
 from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.session import CONNECT_TIMEOUT_S, conninfo_for
 from chronofact.postgres.silence import answering
 from chronofact.postgres.template import Script, script
-from chronofact.runtime.failures import Corruption, Transient, Unfit
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
-_CLAIM_SPACE: Final = 0x6A756467
-"""Of our advisory locks; a memory is one of 2^32 within it, and two that share a number only wait for one another."""
 
 
 class FactNames(NamedTuple):
@@ -62,7 +58,7 @@ class Waiting(NamedTuple):
 
 
 class JudgingStore:
-    """Reads over a pool; claims over one connection, with which they end."""
+    """Reads over a pool, and the claims of whoever reads."""
 
     def __init__(self, conninfo: str, *, connections_max: int = 4) -> None:
         named = conninfo_for(conninfo, "adjudicator", statement_timeout=STATEMENT_TIMEOUT_MS, jit="off")
@@ -77,7 +73,7 @@ class JudgingStore:
             reconnect_timeout=10,
             kwargs={"autocommit": True},
         )
-        self.claims = Claims(named)
+        self.claims = Claims(conninfo)
 
     async def open(self) -> None:
         """Starts the pool; it does not wait for Postgres."""
@@ -183,76 +179,6 @@ class JudgingStore:
         with failures_named():
             async with answering(self.pool, limit_s=ANSWER_TIMEOUT_S) as connection:
                 yield connection
-
-
-class Claims:
-    """Which memories this process judges; a claim is a lock of its connection, so none outlives its process."""
-
-    def __init__(self, conninfo: str) -> None:
-        self._conninfo = conninfo
-        self._connection: AsyncConnection[Any] | None = None
-        self._turn = asyncio.Lock()
-        self._mine: set[int] = set()
-
-    async def take(self, version_id: bytes) -> bool:
-        """Whether the memory is ours to judge now; False while somebody else does, here or elsewhere.
-
-        Raises:
-            Transient, Unfit: Postgres is away.
-        """
-        number = _number(version_id)
-        async with self._turn:
-            if number in self._mine:
-                return False
-            is_taken = await self._told("select pg_try_advisory_lock(%s, %s)", number)
-            if is_taken:
-                self._mine.add(number)
-            return is_taken
-
-    async def give_back(self, version_id: bytes) -> None:
-        """Others may judge it; nothing is raised, since a connection that is gone has given all back."""
-        number = _number(version_id)
-        async with self._turn:
-            if number in self._mine:
-                self._mine.discard(number)
-                with suppress(Transient, Unfit, Corruption):
-                    await self._told("select pg_advisory_unlock(%s, %s)", number)
-
-    async def close(self) -> None:
-        """Gives back all."""
-        async with self._turn:
-            await self._drop()
-
-    async def _told(self, statement: str, number: int) -> bool:
-        with failures_named():
-            try:
-                connection = await self._open()
-                async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                    found = await (await connection.execute(statement, (_CLAIM_SPACE, number))).fetchone()
-            except TimeoutError:
-                await self._drop()
-                raise psycopg.OperationalError("no answer in time") from None
-            except psycopg.Error:
-                await self._drop()
-                raise
-        return bool(found and found[0])
-
-    async def _open(self) -> AsyncConnection[Any]:
-        if self._connection is None or self._connection.closed:
-            self._mine.clear()
-            self._connection = await AsyncConnection.connect(self._conninfo, autocommit=True)
-        return self._connection
-
-    async def _drop(self) -> None:
-        self._mine.clear()
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
-
-
-def _number(version_id: bytes) -> int:
-    """Half of a ``bigint`` lock, as Postgres counts it."""
-    return int.from_bytes(version_id[:4], "big", signed=True)
 
 
 async def _fetched(
