@@ -14,7 +14,20 @@ from tests.contract.memory_log import MemoryTopic
 from tests.contract.shadowing import Compared, project
 
 FACTS, DIFFERING = 200_000, 5_000
-TABLES = ("event", "version", "version_label", "timeline", "edge", "ending", "decision", "relation", "conflict", "fact")
+TABLES = (
+    "event",
+    "version",
+    "version_label",
+    "timeline",
+    "edge",
+    "ending",
+    "decision",
+    "relation",
+    "conflict",
+    "memory",
+    "checked",
+    "fact",
+)
 
 
 @pytest.mark.timeout(1_200)

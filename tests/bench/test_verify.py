@@ -19,7 +19,20 @@ from tests.contract.verifying import verified
 
 FACTS, EVENTS = 100_000, 500_000
 BASE = 1_796_000_000_000_000
-TABLES = ("fact", "event", "version", "version_label", "edge", "ending", "decision", "relation", "conflict", "timeline")
+TABLES = (
+    "fact",
+    "event",
+    "version",
+    "version_label",
+    "edge",
+    "ending",
+    "decision",
+    "relation",
+    "conflict",
+    "timeline",
+    "memory",
+    "checked",
+)
 RUNS = 3
 
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 import psycopg
 import pytest
 
+from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
 from chronofact.postgres.projection_store import ProjectionStore
 from chronofact.postgres.verification_store import VerificationStore
 from chronofact.postgres.verify_hold import Holds as StoredHolds
@@ -18,7 +19,7 @@ from chronofact.projecting.apply import Applier
 from chronofact.projecting.draft import Owned, Topic
 from chronofact.projecting.parking import ParkingMeter
 from chronofact.reconciler.verify import Verified, Verifier
-from chronofact.runtime.failures import Unfit
+from chronofact.runtime.failures import Transient, Unfit
 from tests.bench.workload import mixed
 from tests.contract.filling import EASY, fill, make, whole_partitions
 from tests.contract.memory_log import MemoryTopic
@@ -171,6 +172,21 @@ def test_whom_nobody_feeds_is_named(database: str) -> None:
     with feeder.running(), pytest.raises(Unfit, match="did not come up") as refused:
         verifier(database, holds, catch_up_s=0.1).verify("p1", "p2")
     assert refused.value.code == "projection_lags"
+
+
+def test_one_that_is_given_up_tells_for_what(database: str) -> None:
+    make(database, "p2")
+    for why in (RebuildCancelled(), RebuildLost(7), Transient("shutting_down", "the process is about to stop")):
+        given_up = verifier(database, Holds())
+        given_up.stop(why)
+        with pytest.raises(type(why)):
+            given_up.verify("p1", "p2")
+    kept = VerificationStore(database).verifications(before=None, limit=3)
+    assert [(one.failure_code, one.failure) for one in kept] == [
+        ("shutting_down", "the process is about to stop"),
+        ("rebuild_taken_over", "rebuild 7 has another runner"),
+        ("rebuild_cancelled", "the rebuild was cancelled"),
+    ]
 
 
 def test_strangers_are_refused_by_name(database: str) -> None:

@@ -33,7 +33,7 @@ ADAS = {"subject": "ada", "key": "package_manager", "valid_at": "2026-08-01T00:0
 AWAY = next(fact for n in range(100) if (fact := Fact(f"away {n}")).partition != ADA.partition)
 POISON = Said(ADA.partition, ADA.fact_id, b"\xc3\x01 no event", b"", None)
 NAMED = ("/v1/resolve", "/v1/facts/{fact}/events", "/v1/facts/{fact}/versions", "/v1/facts/{fact}/timeline")
-LISTS = ("/v1/facts", "/v1/conflicts")
+LISTS = ("/v1/facts", "/v1/conflicts", "/v1/memories", "/v1/relations")
 
 
 @pytest.fixture

@@ -10,13 +10,16 @@ from uuid import UUID, uuid4
 import pytest
 
 from chronofact.contracts.reading import Scopes
+from chronofact.domain.events import Cardinality
 from chronofact.postgres import reading_store
 from chronofact.reader.held import Covered
 from tests.integration.reading import ScopedFact, World, world_on
 from tests.integration.saying import Fact, Said
 
 ADA = ScopedFact("ada", ("user", "self"))
+LIKING = ScopedFact("ada", ("user", "self"), "memory/preference")
 LISTS = ("/v1/facts", "/v1/context", "/v1/conflicts")
+OF_MEMORIES = ("/v1/memories", "/v1/relations")
 OTHER_TENANT = uuid4()
 
 
@@ -49,6 +52,14 @@ async def test_every_list_that_covers_a_held_fact_says_so(world: World, is_known
     assert await told(world, "/v1/conflicts", after=after) == HELD
     assert await told(world, "/v1/conflicts", fact_id=ADA.id_text, after=after) == HELD
     assert await told(world, "/v1/conflicts", fact_id=str(UUID(bytes=Fact("bob").fact_id)), after=after) == FRESH
+
+
+async def test_lists_of_memories_are_held_by_memories_alone(world: World) -> None:
+    liking = [LIKING.asserts(text, cardinality=Cardinality.MANY) for text in ("likes tea", "likes coffee")]
+    after = world.tell(poison_of(ADA), ADA.asserts("pnpm"), liking[0], poison_of(LIKING), liking[1])
+    for path in OF_MEMORIES:
+        assert await told(world, path, subject="ada", after=after) == HELD, path
+        assert await told(world, path, subject="bob", after=after) == FRESH, path
 
 
 @pytest.mark.parametrize("is_known", [True, False])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from threading import Event
 from typing import Any
 
 import pytest
 
-from chronofact.contracts.rebuilding import Comparable, Rebuild, RebuildState
+from chronofact.contracts.rebuilding import Comparable, Rebuild, RebuildCancelled, RebuildLost, RebuildState
 from chronofact.reconciler import rebuild_steps
 from chronofact.reconciler.rebuild_steps import RebuildSteps
 from chronofact.runtime.config import Settings
@@ -23,10 +24,39 @@ class Refusing:
 
     def __init__(self, *_said: Any) -> None: ...
 
-    def stop(self) -> None: ...
+    def stop(self, why: Exception) -> None: ...
 
     def verify(self, *_said: Any, **_named: Any) -> None:
         raise Unfit(self.code, "it can't be compared", remedy="see")
+
+
+class GivenUp:
+    """A verifier that ends when it is told to, for the reason that it is told."""
+
+    def __init__(self, *_said: Any) -> None:
+        self._over = Event()
+
+    def stop(self, why: Exception) -> None:
+        self._why = why
+        self._over.set()
+
+    def verify(self, *_said: Any, **_named: Any) -> None:
+        assert self._over.wait(20)
+        raise self._why
+
+
+@pytest.mark.parametrize("why", [RebuildCancelled(), RebuildLost(1), Transient("shutting_down", "it stops")])
+def test_what_ends_the_rebuild_ends_its_verification_and_is_told_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, why: Exception
+) -> None:
+    def go_on() -> None:
+        raise why
+
+    monkeypatch.setattr(rebuild_steps, "Verifier", GivenUp)
+    steps = RebuildSteps(Settings.model_validate({"auth": "off"}))
+    with pytest.raises(type(why)) as ended:
+        steps.verify(REBUILD, Comparable("p1", 1), go_on)
+    assert ended.value is why
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ class ScriptedVerifier:
         finally:
             self.has_ended.set()
 
-    def stop(self) -> None:
-        self.after = Transient("shutting_down", "the process is about to stop")
+    def stop(self, why: Exception) -> None:
+        self.after = why
         self.may_end.set()
 
 

@@ -315,6 +315,14 @@ _SURROUNDINGS: Final = _ELSEWHERE | {
         "A part of the check has failed, so the others ended, too.",
         "see the check's first failure, and run it again",
     ),
+    "rebuild_cancelled": (
+        "The rebuild that this was a part of was cancelled.",
+        "nothing; begin another where one is wanted",
+    ),
+    "rebuild_taken_over": (
+        "Another reconciler has taken over the rebuild that this was a part of.",
+        "nothing: that one goes on from there",
+    ),
     "fenced": (
         "Another process has taken the partition over.",
         "nothing: the other process goes on from there; if it keeps on, give each projector a name of its own",

@@ -117,9 +117,16 @@ class Comparable:
 class RebuildCancelled(Exception):
     """Somebody asked for the end of the rebuild that is at work."""
 
+    code = "rebuild_cancelled"
+
+    def __init__(self) -> None:
+        super().__init__("the rebuild was cancelled")
+
 
 class RebuildLost(Exception):
     """Another runner has taken the rebuild over: nothing more may be written for it."""
+
+    code = "rebuild_taken_over"
 
     def __init__(self, rebuild_id: int) -> None:
         super().__init__(f"rebuild {rebuild_id} has another runner")

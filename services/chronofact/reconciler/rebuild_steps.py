@@ -141,7 +141,7 @@ class RebuildSteps:
 
 
 @contextmanager
-def _watched(go_on: GoOn, stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
+def _watched(go_on: GoOn, stop: Callable[[Exception], None]) -> Iterator[Callable[[], None]]:
     """Asks again and again whether a step may go on and stops it where it may not; what is yielded raises why."""
     over = threading.Event()
     why: list[Exception] = []
@@ -152,7 +152,7 @@ def _watched(go_on: GoOn, stop: Callable[[], None]) -> Iterator[Callable[[], Non
                 go_on()
             except (RebuildCancelled, RebuildLost, Transient, Unfit) as reason:
                 why.append(reason)
-                stop()
+                stop(reason)
                 return
 
     def rethrow() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from chronofact.reconciler.verify_parts import Comparer
 from chronofact.reconciler.verify_ports import Feeding, Side, Snapshots, Verifications
 from chronofact.reconciler.verify_sums import Sums
 from chronofact.reconciler.verify_telling import Progress, Telling
-from chronofact.runtime.failures import Transient
 
 Work: TypeAlias = Callable[[Comparer], None]
 
@@ -58,12 +56,12 @@ class Verifier:
         self._verifications = verifications
         self._snapshots = snapshots
         self._workers = workers
-        self._stopping = threading.Event()
+        self._why: Exception | None = None
         self._cutter = Cutter(snapshots, feeding, patience_s=patience_s, catch_up_s=catch_up_s, go_on=self._go_on)
 
-    def stop(self) -> None:
-        """Gives up what is running, soon."""
-        self._stopping.set()
+    def stop(self, why: Exception) -> None:
+        """Gives up what is running, soon, and says why."""
+        self._why = why
 
     def verify(
         self,
@@ -93,7 +91,7 @@ class Verifier:
         started = time.monotonic()
         with self._verifications.begin(wanted) as run:
             begun(run.verification_id)
-            telling = Telling(run, progress, self._stopping)
+            telling = Telling(run, progress, self._go_on)
             with self._cutter.common(wanted) as common:
                 run.took_cut(common.cut.topic_id, common.cut.next_offsets)
                 met = time.monotonic()
@@ -119,8 +117,8 @@ class Verifier:
             _share(pool, walks, comparers, telling)
 
     def _go_on(self) -> None:
-        if self._stopping.is_set():
-            raise Transient("shutting_down", "the process is about to stop")
+        if self._why is not None:
+            raise self._why
 
 
 @contextmanager

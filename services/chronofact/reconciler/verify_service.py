@@ -86,7 +86,7 @@ class Verifying:
     async def stop(self) -> None:
         """Ends what is running; it is marked failed."""
         for verifier in self._running.values():
-            verifier.stop()
+            verifier.stop(Transient("shutting_down", "the process is about to stop"))
         if self._running:
             await asyncio.wait(list(self._running), timeout=STOP_S)
         self._pool.shutdown(wait=False)

@@ -24,10 +24,11 @@ Progress = Callable[[VerifyTally], None]
 class Telling:
     """Shared by the workers."""
 
-    def __init__(self, run: Run, progress: Progress, stopping: threading.Event) -> None:
+    def __init__(self, run: Run, progress: Progress, go_on: Callable[[], None]) -> None:
+        """``go_on`` raises where somebody wants an end."""
         self._run = run
         self._progress = progress
-        self._stopping = stopping
+        self._may_go_on = go_on
         self._is_given_up = threading.Event()
         self._lock = threading.Lock()
         self._told_at = 0.0
@@ -42,9 +43,8 @@ class Telling:
         return self._kept < KEPT_MAX
 
     def go_on(self) -> None:
-        """Raises where somebody wants an end."""
-        if self._stopping.is_set():
-            raise Transient("shutting_down", "the process is about to stop")
+        """Raises where somebody wants an end, or another part has come to one."""
+        self._may_go_on()
         if self._is_given_up.is_set():
             raise Transient("check_given_up", "another part of the verification has failed")
 
