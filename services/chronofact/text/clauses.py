@@ -174,6 +174,10 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
         if inner is None:
             return
         matrix = clause.lemma
+        if matrix == "promote" and inner.tag_ == "VB":
+            seen.add(inner.i)  # "promoted to lead": a role, and no verb
+            clause.preps.append(("to", inner))
+            return
         if inner.lower_ == "work" and matrix not in PLANNING and len(list(inner.children)) <= 2 and inner.tag_ == "VB":
             seen.add(inner.i)  # "bikes to work" is a way, and no verb
             clause.preps.append(("to", inner))

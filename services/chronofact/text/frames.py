@@ -60,6 +60,7 @@ class Frame:
     is_main: bool = True
     cues: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; what is as by default is left out."""
@@ -90,6 +91,7 @@ class Frame:
             is_main=bool(said.get("is_main", True)),
             cues=tuple(map(str, said.get("cues", ()))),
             guards=tuple(map(str, said.get("guards", ()))),
+            unread=tuple(map(str, said.get("unread", ()))),
         )
 
 
@@ -104,6 +106,7 @@ _DEFAULTS: dict[str, Any] = {
     "is_main": True,
     "cues": (),
     "guards": (),
+    "unread": (),
 }
 
 

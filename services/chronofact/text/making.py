@@ -51,7 +51,7 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
     for said, token in clause.preps:
         if token.i in clause.used or said in {"since", "instead of"}:
             continue
-        if said == "for" and _is_date(token):
+        if said == "for" and is_date(token):
             continue
         if (is_change or said == "since") and said in _DATES and _dates(token):
             continue
@@ -62,7 +62,7 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
             if (
                 child.dep_ in {"npadvmod", "tmod"}
                 and child.i not in clause.used
-                and not (is_change and _is_date(child))
+                and not (is_change and is_date(child))
                 and not any(inner.lower_ == "these" for inner in child.children)
             ):
                 found.append(value_of(child, clause.prepared).text or child.lower_)
@@ -77,7 +77,7 @@ def _dates(token: Any) -> bool:
     """Whether it says when a change came about; hours, and days in the plural, limit what changed."""
     timed = time_at(token)
     if timed is None:
-        return _is_date(token)
+        return is_date(token)
     return timed[1] != "clock" and not (timed[1] == "weekday" and token.lower_.endswith("days"))
 
 
@@ -94,7 +94,8 @@ def _inside(clause: Clause) -> list[str]:
     ]
 
 
-def _is_date(token: Any) -> bool:
+def is_date(token: Any) -> bool:
+    """Whether a phrase says a day, a year or how long ago."""
     words = {inner.lemma_.lower() for inner in token.subtree}
     return bool(words & _PLACES_OF_TIME) or (token.text.isdigit() and len(token.text) == 4)
 
@@ -114,6 +115,8 @@ def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: An
         whose.noun == "name" and set(whose.owner.split(":")) & (KIN | PETS)
     ):
         holds = Holds.MANY
+    if not isinstance(value, str) and value.is_name:
+        said["cues"] = (*said.get("cues", ()), "named")
     noun = whose.noun.replace("favourite", "favorite").replace("preferred", "favorite")
     return frame(
         clause,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 _SAME_PAST: Final = frozenset({"quit", "cut", "put", "set", "hit", "let", "shut", "split", "bet", "cast"})
+_HEADS: Final = frozenset({"VERB", "AUX", "ADP"})
+"""What a sentence hangs on; "no longer like jazz" is read with a preposition."""
 WORDS_MAX: Final = 16
 """A longer sentence says more than its frames do."""
 
@@ -58,11 +60,18 @@ def settle(clause: Clause, sentence: Span) -> None:
         clause.guards.append("past")
     if any(token.dep_ == "intj" and token.lower_ not in PLAIN_CALLS for token in sentence):
         clause.guards.append("not_asserted")
+    if _is_unsure(sentence):
+        clause.guards.append("unsure_parse")
     if _is_restricted(clause):
         clause.guards.append("scope_differs")
     clause.cues += _vagueness(sentence)
     if not clause.is_main:
         clause.guards.append("subordinate")
+
+
+def _is_unsure(sentence: Span) -> bool:
+    """A word that the parser hangs anywhere, or a sentence that it finds no verb in."""
+    return any(token.dep_ in {"dep", ""} for token in sentence) or sentence.root.pos_ not in _HEADS
 
 
 def _is_restricted(clause: Clause) -> bool:

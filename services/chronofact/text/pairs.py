@@ -102,11 +102,17 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     """Why every frame of the earlier-valid memory is answered, else what forbids it; None where nothing meets."""
     decided: list[Reason] = []
     blocked: list[Reason] = []
+    is_read = True
     for old in earlier:
-        answers = [found for found in (answer(old, new) for new in later) if found is not None]
+        beside = any(one is not old and (one.entity, one.slot) == (old.entity, old.slot) for one in earlier)
+        answered = [(found, new) for new in later if (found := answer(old, new)) is not None]
+        answers = [found for found, _ in answered]
         decides = [found for found in answers if found in DECIDES]
+        is_read &= any(set(new.unread) == set(old.unread) for found, new in answered if found in DECIDES)
         kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
-        if decides and not kept:
+        if beside and decides and decides[0] is Reason.VALUE_CHANGED:
+            blocked.append(Reason.MANY_VALUED)  # it says two values of one slot: another may be a third
+        elif decides and not kept:
             decided.append(decides[0])
         else:
             blocked.append((kept or answers or [Reason.NOT_ALL_ANSWERED])[0])
@@ -114,7 +120,8 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
         return None
     if blocked:
         return next((found for found in blocked if found is not Reason.NOT_ALL_ANSWERED), Reason.NOT_ALL_ANSWERED)
-    return decided[0]
+    # what either sentence says beyond its frames may be the difference, unless both say it
+    return decided[0] if is_read else Reason.UNREAD_WORDS
 
 
 def _start(memory: Memory) -> tuple[bool, int]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chronofact.text.prepare import Prepared
 
 _PARTS: Final = frozenset({"compound", "amod", "nummod", "quantmod", "nmod", "npadvmod", "advmod", "predet", "attr"})
-_EMPTY: Final = frozenset({"new", "own", "current", "very", "really", "other", "same", "different", "old", "now", "also", "still",
+PASSED_OVER: Final = frozenset({"new", "own", "current", "very", "really", "other", "same", "different", "old", "now", "also", "still",
                            "already", "just", "only", "actually", "currently", "longer", "no", "about", "around", "to", "up",
                            "approximately", "roughly", "a", "previous", "former", "anymore", "again", "instead"})  # fmt: skip
 _FORMER: Final = frozenset({"old", "former", "previous", "other", "ex", "different"})
@@ -90,7 +90,7 @@ def value_of(token: Token, prepared: Prepared) -> Value:
         if part.dep_ in {"quantmod", "advmod"} and part.pos_ in {"ADV", "ADP", "ADJ"} and part.head.like_num:
             continue  # "over 300": how the number is meant is a cue of the clause
         for word in word_of(part, prepared).split():
-            if word not in _EMPTY and word not in words:
+            if word not in PASSED_OVER and word not in words:
                 words.append(word)
     head = word_of(token, prepared)
     is_name = token.text in prepared.names or (token.pos_ == "PROPN" and token.lower_ not in UNITS)

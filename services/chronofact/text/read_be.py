@@ -104,6 +104,8 @@ def adjective(clause: Clause, token: Token, said: str) -> list[Frame]:
     """A state: relation, diet, status, measure, or one among many."""
     value = value_of(token, clause.prepared)
     lower = token.lower_
+    if clause.lemma == "feel":
+        return [frame(clause, f"feels:{lower}", value.text, cardinality=Holds.MANY)]
     if value.has_number:
         return [_measure(clause, value.words, lower)]
     if lower in RELATIONS:
@@ -219,7 +221,7 @@ def _kind_of(clause: Clause, token: Token) -> list[Frame]:
         return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
     if value.is_name and not _is_indefinite(token) and _is_the_one(clause):
         kind = value.type or clause.about.head
-        return [frame(clause, "value", value.text, value_type=kind, cardinality=Holds.ONE)]
+        return [frame(clause, "value", value.text, value_type=kind, cardinality=Holds.ONE, cues=("named",))]
     return [frame(clause, f"is:{value.head}", value.text, cardinality=Holds.MANY)]
 
 
@@ -227,7 +229,8 @@ def _is_the_one(clause: Clause) -> bool:
     """``The queue backend is Kafka``: a definite thing that a name tells which it is."""
     if clause.subject is None or clause.about.owner or is_person(clause.about) or clause.about.is_name:
         return False
-    return clause.subject.tag_ == "NN" and any(child.lower_ == "the" for child in clause.subject.children)
+    is_bare = clause.subject.i == 0 and clause.subject.text.islower() and not list(clause.subject.children)
+    return clause.subject.tag_ == "NN" and (is_bare or any(child.lower_ == "the" for child in clause.subject.children))
 
 
 def clause_of(token: Token, preposition: str) -> Token | None:

@@ -9,6 +9,7 @@ from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.making import frame, is_person, may_act
 from chronofact.text.phrases import after_noun, is_measured, joined, value_of, version_type, whose
 from chronofact.text.read_taste import kind_of, read_taste
+from chronofact.text.timing import time_at
 from chronofact.text.types import type_of
 from chronofact.text.words import CONSUMING, GETTING, HAVING, MAKING, OWNING, PETS, UNITS, USING
 
@@ -293,8 +294,10 @@ def _made_with(clause: Clause) -> list[Frame]:
         return []
     clause.take(token)
     exclusive = said.startswith(("write", "host"))
-    kind = version_type(value) or value.type or (said if exclusive else "")
-    return [frame(clause, "made_with", value.text, value_type=kind, cardinality=Holds.ONE, temporality=_now(clause))]
+    version = version_type(value) if any(word[:1].isdigit() for word in value.words) else ""
+    kind = version or version_type(value) or value.type or (said if exclusive else "")
+    holds = Holds.MANY if clause.lemma == "use" and not version else Holds.ONE  # of what it uses, it may use several
+    return [frame(clause, "made_with", value.text, value_type=kind, cardinality=holds, temporality=_now(clause))]
 
 
 def _now(clause: Clause) -> Temporality:
@@ -316,7 +319,7 @@ def _uses(clause: Clause) -> list[Frame]:
     for token in tokens:
         value = value_of(token, clause.prepared)
         slot, kind = ("bank", "bank") if clause.lemma == "bank" else ("use", kind_of(value) or _template(clause))
-        if value.text and (value.is_name or kind or token.pos_ == "NOUN"):
+        if value.text and (value.is_name or kind or token.pos_ == "NOUN") and time_at(token) is None:
             found.append(frame(clause, slot, value.text, value_type=kind, cardinality=Holds.ONE, scope=None))
     return found
 

@@ -11,6 +11,7 @@ from chronofact.text.read_be import status
 from chronofact.text.read_own import no_longer_pregnant
 from chronofact.text.read_taste import kind_of
 from chronofact.text.timing import time_at
+from chronofact.text.types import place_type
 from chronofact.text.words import STATUS
 
 if TYPE_CHECKING:
@@ -126,6 +127,6 @@ def _placed(clause: Clause, said: str, token: Token) -> Frame:
         clause,
         f"do:{clause.phrasal}:{said}",
         value.text,
-        value_type="name" if value.is_name else "where",
+        value_type=(place_type(value.text) if said == "in" else "name") if value.is_name else "where",
         cardinality=holds,
     )

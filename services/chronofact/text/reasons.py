@@ -36,6 +36,8 @@ class Reason(StrEnum):
     NOT_A_NAME = "not_a_name"
     REGION_AND_PLACE = "region_and_place"
     POLARITY = "polarity"
+    UNSURE_PARSE = "unsure_parse"
+    UNREAD_WORDS = "unread_words"
     NOT_ALL_ANSWERED = "not_all_answered"
     # no common slot
     EQUAL_TEXT = "equal_text"

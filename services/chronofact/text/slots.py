@@ -1,9 +1,10 @@
-"""A frame to a structured fact: its key, and whether its value may close the one before (semantics §9)."""
+"""A frame to structured facts: their keys, and whether a value may close the one before (semantics §9)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Final
 
 from chronofact.text.compare import NEEDS_CUE, guard_of, is_named, says_change
@@ -11,12 +12,61 @@ from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.keys import EVENTS
 from chronofact.text.reasons import Reason
 from chronofact.text.untaken import Untaken
-from chronofact.text.words import SIDE_ROLES
+from chronofact.text.words import SIDE_ROLES, WEEKDAYS
 
 KEY_BYTES_MAX: Final = 200
 _PLAIN: Final = re.compile(r"[^a-z0-9]+")
 _UNKNOWN: Final = frozenset({"", "?"})
 _TYPED: Final = frozenset({"prefer", "use", "made_with"})
+"""Slots that hold one value of each type."""
+_TOOLS: Final = frozenset(
+    {
+        "programming language",
+        "editor",
+        "database",
+        "warehouse",
+        "cache",
+        "web framework",
+        "front end",
+        "bundler",
+        "package manager",
+    }
+    | {
+        "shell",
+        "operating system",
+        "browser",
+        "chat tool",
+        "tracker",
+        "forge",
+        "ci",
+        "notes",
+        "hosting",
+        "test framework",
+    }
+    | {"browser tests", "time tracker"}
+)
+"""Types of what one uses instead of another."""
+_FAVORITE: Final = "prop:favorite "
+_ELSEWHERE: Final = frozenset(
+    (
+        "novel story book tale game play film movie series dream scenario example test exam quiz exercise draft joke kid prank "
+        "argument theory every each weekend spring summer autumn fall winter"
+    ).split()
+).union(WEEKDAYS, (f"{day}s" for day in WEEKDAYS))
+"""Words of a scope in which something holds that does not hold of somebody at large."""
+_LABELS: Final = frozenset({"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status"})
+"""What may stand before a colon without saying of whom or what the rest is."""
+
+
+def states_of(frame: Frame) -> tuple[Frame, ...]:
+    """What a frame says of slots that hold one value: itself, or what holds once something was switched to."""
+    if frame.slot != "switch":
+        return (frame,)
+    if frame.value_type not in _TOOLS or not frame.value or frame.value_type == frame.value.split()[-1]:
+        return ()
+    is_somebody = frame.entity.partition(":")[0] in {"user", "we"}
+    slots = ("use", "prefer") if is_somebody else ("use", "made_with")
+    return tuple(replace(frame, slot=slot, cardinality=Holds.ONE) for slot in slots)
 
 
 def why_none(frame: Frame) -> Untaken | None:
@@ -29,17 +79,43 @@ def why_none(frame: Frame) -> Untaken | None:
         return Untaken(frame.modality.value)
     if frame.polarity is Polarity.NEGATIVE:
         return Untaken.NEGATED
-    if frame.cardinality not in {Holds.ONE, Holds.IMMUTABLE}:
+    if frame.cardinality not in {Holds.ONE, Holds.IMMUTABLE} or "additive" in frame.guards:
         return Untaken.MANY_VALUED
-    return None if frame.value else Untaken.NO_VALUE
+    if not frame.value:
+        return Untaken.NO_VALUE
+    if frame.slot in _TYPED and not frame.value_type:
+        return Untaken.MANY_VALUED
+    return _why_unsure(frame)
+
+
+def _why_unsure(frame: Frame) -> Untaken | None:
+    """What is said, but not as something that holds at large."""
+    if not frame.is_main:
+        return Untaken.SUBORDINATE
+    if "not_asserted" in frame.guards:
+        return Untaken.HYPOTHETICAL
+    words = frame.scope.split()
+    is_labelled = frame.scope.endswith(":") and not _LABELS.issuperset(frame.scope.removesuffix(":").split())
+    return Untaken.SCOPED if is_labelled or not _ELSEWHERE.isdisjoint(words) else None
 
 
 def key_of(frame: Frame) -> str | None:
     """``<slot>`` of the user, ``<entity>/<slot>`` of any other; None where the key alphabet can't spell it."""
-    parts = [*(() if frame.entity == "user" else frame.entity.split(":")), *frame.slot.split(":")]
+    parts = [*(() if frame.entity == "user" else frame.entity.split(":")), *_slot_of(frame).split(":")]
     words = [_slug(part) for part in parts]
     key = "/".join(words)
     return key if all(words) and len(key) <= KEY_BYTES_MAX else None
+
+
+def _slot_of(frame: Frame) -> str:
+    """With its type and its scope, where a slot holds one value of each: a drink answers no language, and work is not home.
+
+    A favorite tool is what is preferred.
+    """
+    if frame.slot in _TYPED:
+        return ":".join(filter(None, (frame.slot, frame.value_type, frame.scope)))
+    is_tool = frame.value_type in _TOOLS and frame.value_type.endswith(frame.slot.removeprefix(_FAVORITE))
+    return f"prefer:{frame.value_type}" if frame.slot.startswith(_FAVORITE) and is_tool else frame.slot
 
 
 def blocked_by(frame: Frame) -> Reason | None:
@@ -48,10 +124,10 @@ def blocked_by(frame: Frame) -> Reason | None:
         return guard
     if frame.cardinality is Holds.IMMUTABLE:
         return Reason.IMMUTABLE
-    if frame.scope:
+    if frame.scope and frame.slot not in _TYPED:
         return Reason.SCOPE_DIFFERS
-    if frame.slot in _TYPED:
-        return Reason.TYPE_DIFFERS
+    if frame.slot in _TYPED and frame.value_type == frame.value.split()[-1]:
+        return Reason.MANY_VALUED  # short emails, and emails in the morning
     if frame.value_type == "region":
         return Reason.REGION_AND_PLACE
     if not is_named(frame):

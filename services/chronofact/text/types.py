@@ -63,32 +63,33 @@ REGIONS: Final = frozenset(
 
 
 _SCALES: Final = tuple(
-    frozenset(words.split())
-    for words in (
-        "short long brief concise detailed lengthy terse verbose thorough quick",
-        "dark light milk white bright medium",
-        "hot cold warm iced cool frozen",
-        "big small large tiny huge compact",
-        "cheap expensive affordable luxury budget",
-        "formal casual informal professional friendly",
-        "morning afternoon evening night early late weekday weekend",
-        "window aisle middle",
-        "sweet savory spicy mild salty bitter",
-        "quiet loud lively noisy calm",
-        "wired wireless",
-        "physical digital electronic paper printed",
-        "remote onsite hybrid office virtual online",
-        "day night swing graveyard",
-        "red white rose sparkling",
-        "metric imperial",
-        "dry wet raw cooked canned fresh",
-        "indoor outdoor",
-        "front back",
-        "decaf regular",
-        "high low normal",
-        "async asynchronous synchronous sync",
-        "functional object-oriented",
-        "full half part",
+    tuple(frozenset(pole.split()) for pole in scale.split("|"))
+    for scale in (
+        "short brief concise terse quick|long detailed lengthy verbose thorough",
+        "dark|light milk bright|white|medium",
+        "hot warm|cold iced cool frozen",
+        "big large huge|small tiny compact",
+        "cheap affordable budget|expensive luxury",
+        "formal professional|casual informal friendly",
+        "morning early|afternoon|evening|night late",
+        "weekday|weekend",
+        "window|aisle|middle",
+        "sweet|savory|spicy|mild|salty|bitter",
+        "quiet calm|loud lively noisy",
+        "wired|wireless",
+        "physical paper printed|digital electronic",
+        "remote virtual online|onsite office|hybrid",
+        "day|night|swing|graveyard",
+        "red|white|rose|sparkling",
+        "metric|imperial",
+        "dry|wet|raw fresh|cooked|canned|frozen",
+        "indoor|outdoor",
+        "front|back",
+        "decaf|regular",
+        "high|low|normal",
+        "async asynchronous|sync synchronous",
+        "functional|object-oriented",
+        "full|half|part",
     )
 )
 """Words that answer one and the same question: who wants short meetings may want them in the morning."""
@@ -97,14 +98,58 @@ _SCALES: Final = tuple(
 def are_alternatives(one: str, other: str) -> bool | None:
     """Whether two phrases differ in one quality; False where in different ones, None where that is not known."""
     left, right = set(one.split()) - set(other.split()), set(other.split()) - set(one.split())
-    scales = [{place for place, scale in enumerate(_SCALES) if words & scale} for words in (left, right)]
-    if all(scales):
-        return bool(scales[0] & scales[1])
-    return (
-        True
-        if type_of(" ".join(sorted(left))) and type_of(" ".join(sorted(left))) == type_of(" ".join(sorted(right)))
-        else None
+    poles = [
+        {
+            (scale, pole)
+            for scale, all_poles in enumerate(_SCALES)
+            for pole, said in enumerate(all_poles)
+            if words & said
+        }
+        for words in (left, right)
+    ]
+    if all(poles):
+        return any(scale == other and pole != against for scale, pole in poles[0] for other, against in poles[1])
+    kinds = [type_of(" ".join(sorted(words))) for words in (left, right)]
+    return True if kinds[0] and kinds[0] == kinds[1] else None
+
+
+_UNDER_WAY: Final = frozenset(
+    "planned|scheduled|pending|started|underway|ongoing|in progress|in development|in testing|in beta|in review|under review|ready|active|"
+    "blocked|unblocked|stuck|delayed|postponed|paused|on hold|suspended|resumed|on track|back on track|on schedule|at risk|overdue|unresolved|open|reopened".split(
+        "|"
     )
+)
+_OVER: Final = frozenset(
+    "complete completed done finished closed merged approved rejected resolved fixed repaired shipped released launched deployed signed won settled "
+    "concluded terminated cancelled canceled abandoned archived".split()
+)
+_OPPOSED: Final = (
+    (frozenset({"online", "running", "operational", "live", "active", "enabled", "available", "in production"}),
+     frozenset({"offline", "down", "broken", "failing", "stopped", "disabled", "inactive", "unavailable", "suspended", "deprecated"})),
+    (frozenset({"open", "reopened", "unresolved"}), frozenset({"closed", "resolved"})),
+    (frozenset({"public"}), frozenset({"private"})),
+)  # fmt: skip
+
+
+_TOGETHER: Final = (
+    frozenset({"single", "divorced", "widowed", "separated"}),
+    frozenset({"dating", "divorced", "widowed", "separated"}),
+    frozenset({"engaged", "divorced", "widowed"}),
+)
+"""Who is divorced may be single, or dating."""
+
+
+def are_apart(old: str, new: str) -> bool:
+    """Whether nobody is both at once; values are ``dating`` or ``dating sam``."""
+    kinds = {old.partition(" ")[0], new.partition(" ")[0]}
+    return len(kinds) > 1 and not any(kinds <= both for both in _TOGETHER)
+
+
+def follows(old: str, new: str) -> bool:
+    """Whether a state ends another by itself; what is over is over, and what is enabled may well be public."""
+    if old in _UNDER_WAY and new in _UNDER_WAY | _OVER:
+        return True
+    return any((old in one and new in other) or (old in other and new in one) for one, other in _OPPOSED)
 
 
 def type_of(value: str) -> str:

@@ -17,7 +17,13 @@ class Untaken(StrEnum):
     IMPOSSIBLE = "date_impossible"
     UNREAD = "date_unread"
     TIMELESS = "turn_time_unknown"
+    # a sentence
+    QUOTED = "quoted"
+    REQUEST = "request"
     # a frame
+    SUBORDINATE = "subordinate"
+    SCOPED = "scoped"
+    ONE_OFF = "one_off"
     ENTITY_UNKNOWN = "entity_unknown"
     EVENT = "event"
     PLANNED = "planned"
@@ -28,7 +34,6 @@ class Untaken(StrEnum):
     NO_VALUE = "no_value"
     PAST = "past"
     DATED_BY = "dated_by"
-    DATE_ASIDE = "date_aside"
     ENDED_BEFORE = "ended_before_said"
     KEY_UNSPELLABLE = "key_unspellable"
     KEY_DECLARED = "key_declared_many"

@@ -71,11 +71,16 @@ def _ordered(start: int | None, end: int | None, at: int | None) -> Window:
 
 
 def of_fact(frame: Frame, dates: Dates, at: int | None) -> Window | Untaken:
-    """When a frame's value holds, or why that can't be told."""
+    """When a frame's value holds, or why that can't be told; "for now" without an end is until nobody knows when."""
+    found = _of_frame(frame, dates, at)
+    if isinstance(found, Untaken) or "one_off" not in frame.guards or found.end is not None:
+        return found
+    return found if found.said and frame.temporality in _HAPPENED else Untaken.ONE_OFF
+
+
+def _of_frame(frame: Frame, dates: Dates, at: int | None) -> Window | Untaken:
     if dates.why_not is not None:
         return dates.why_not
-    if dates.has_aside and not frame.is_main:
-        return Untaken.DATE_ASIDE
     if frame.temporality is Temporality.PAST:
         return _of_past(dates)
     if dates.by is not None:

@@ -18,7 +18,7 @@ PLANNED: Final = frozenset({"will", "shall", "'ll", "wo"})
 
 # time
 CUES: Final = frozenset(
-    {"now", "nowadays", "currently", "instead", "recently", "finally", "anymore", "presently", "again"}
+    {"now", "nowadays", "current", "currently", "instead", "recently", "finally", "anymore", "presently", "again"}
 )
 ADDITIVE: Final = frozenset({"also", "too", "another", "additional", "additionally", "besides", "second", "both", "sometimes",
                              "occasionally", "plus"})  # fmt: skip

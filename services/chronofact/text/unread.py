@@ -1,0 +1,140 @@
+"""What of a sentence none of its frames says: two memories are only compared by rule if they leave the same unread."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from chronofact.text.making import is_date
+from chronofact.text.phrases import PASSED_OVER, word_of
+from chronofact.text.timing import TYPES as TIMES
+from chronofact.text.timing import time_at
+from chronofact.text.types import place_type
+from chronofact.text.words import CUES, GENERIC, PLAIN_CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spacy.tokens import Span, Token
+
+    from chronofact.text.clauses import Clause
+    from chronofact.text.frames import Frame
+    from chronofact.text.prepare import Prepared
+
+UNREAD_MAX: Final = 8
+_WORD: Final = re.compile(r"[^\W_]+")
+_FILLERS: Final = (
+    CUES
+    | PLAIN_CALLS
+    | {"new", "own", "current", "currently", "still", "already", "longer", "and", "or", "any", "more"}
+)
+"""Words that say that it holds, or has come to hold, and nothing beside."""
+_ARTICLES: Final = frozenset({"a", "an", "the", "to"})
+_PLAIN: Final = frozenset({"of", "in", "at", "on", "to", "for", "from", "with", "by", "as", "over", "since", "than", "into", "per",
+                           "instead", "out", "up", "off", "down", "away", "back"})  # fmt: skip
+"""Prepositions that say how what follows belongs to the clause; any other says more."""
+_DUE: Final = frozenset({"due", "deadline", "date"})
+_SIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "parataxis", "dep", "pcomp"})
+
+
+def unread(sentence: Span, clauses: Sequence[Clause], frames: Sequence[Frame], prepared: Prepared) -> tuple[str, ...]:
+    """The words, sorted; empty where the frames say all of it."""
+    mains = [clause for clause in clauses if clause.is_main]
+    said = _said(one for one in frames if one.is_main)
+    said |= {clause.particle for clause in mains}
+    if any(one.slot == "end" for one in frames):
+        said |= GENERIC
+    if any(one.value_type in TIMES for one in frames):
+        said |= _DUE | {"am", "pm", "m"}
+    read = {place for clause in mains for place in clause.used}
+    read |= {verb.i for clause in mains for verb in clause.verbs}
+    found: set[str] = set()
+    for token in sentence:
+        if (
+            token.i in read
+            or _says_nothing(token, mains, prepared)
+            or _is_when(token)
+            or _is_of_place(token, read, prepared)
+        ):
+            continue
+        found |= {word for word in _words(token, prepared) if word not in said}
+    return tuple(sorted(found)[:UNREAD_MAX])
+
+
+def _said(frames: Iterable[Frame]) -> set[str]:
+    """All words of the frames, as they are compared."""
+    texts = (
+        text
+        for one in frames
+        for text in (
+            one.entity,
+            one.slot,
+            one.value,
+            one.value_type,
+            one.scope,
+            one.from_value,
+            *(cue[3:] for cue in one.cues if cue.startswith("at:")),
+        )
+    )
+    return {part for text in texts for word in text.split() for part in (word, *_WORD.findall(word))}
+
+
+def _words(token: Token, prepared: Prepared) -> list[str]:
+    """As a frame would spell them; of a name without what is passed over in it."""
+    words = [
+        word for word in word_of(token, prepared).split() if token.text not in prepared.names or word not in PASSED_OVER
+    ]
+    return [part for word in words for part in _WORD.findall(word)]
+
+
+def _says_nothing(token: Token, clauses: Sequence[Clause], prepared: Prepared) -> bool:
+    lower = token.lower_
+    if not any(ch.isalnum() for ch in lower) or lower in _ARTICLES or lower in _FILLERS or token.tag_ == "POS":
+        return True
+    match token.dep_:
+        case "aux" | "auxpass" | "expl":
+            return True
+        case "neg":
+            return any(token.head.i == verb.i for clause in clauses for verb in clause.verbs)
+        case "prep" | "agent" | "dative" | "prt" if token.pos_ in {"ADP", "ADV"}:
+            return lower in _PLAIN or any(_is_when(child) for child in token.children)
+        case "det" if lower in {"no", "every", "each"}:
+            return True
+        case _:
+            pass
+    if token.pos_ == "AUX" or (token.tag_ == "IN" and lower in _PLAIN):
+        return True
+    return _is_known_pronoun(token, clauses, prepared)
+
+
+def _is_known_pronoun(token: Token, clauses: Sequence[Clause], prepared: Prepared) -> bool:
+    lower = token.lower_
+    if lower in prepared.users or lower in prepared.who or lower in {"we", "us", "our"}:
+        return True
+    # "Nate sold his car": whose, the subject tells
+    return token.tag_ == "PRP$" and any(
+        clause.subject is not None
+        and clause.subject.i < clause.verb.i < token.i
+        and clause.is_main
+        and not clause.about.is_unknown
+        for clause in clauses
+    )
+
+
+def _is_when(token: Token) -> bool:
+    """Whether it is part of a phrase that says a day or a year."""
+    for top in (token, *token.ancestors):
+        if top.dep_ in {"npadvmod", "tmod", "pobj"}:
+            return top.pos_ != "PRON" and (time_at(top) is not None or is_date(top))
+        if top.pos_ in {"VERB", "AUX"}:
+            return False
+    return False
+
+
+def _is_of_place(token: Token, read: set[int], prepared: Prepared) -> bool:
+    """``Oakland, California``: the region says where the place is."""
+    return (
+        token.dep_ in {"appos", "conj", "npadvmod"}
+        and token.head.i in read
+        and place_type(word_of(token, prepared)) == "region"
+    )
