@@ -6,7 +6,7 @@ from functools import cache
 
 from chronofact.text.dates import Dates
 from chronofact.text.frames import Frame
-from chronofact.text.slots import blocked_by, key_of, why_none
+from chronofact.text.slots import blocked_by, key_of, states_of, why_none
 from chronofact.text.untaken import Untaken
 from chronofact.text.windows import of_fact
 from tests.labelled_pairs import Pair, pairs
@@ -18,7 +18,8 @@ def facts(frames: tuple[Frame, ...]) -> dict[str, Frame]:
     """Those of a memory that is said at some time, by key."""
     found = {
         key_of(one): one
-        for one in frames
+        for frame in frames
+        for one in states_of(frame)
         if why_none(one) is None and not isinstance(of_fact(one, Dates(), 0), Untaken)
     }
     return {key: one for key, one in found.items() if key is not None}

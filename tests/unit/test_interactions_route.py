@@ -127,7 +127,7 @@ def test_a_trial_publishes_nothing(writer: RememberingWriter) -> None:
         ("I'm going to move to Rome next year.", Untaken.PLANNED),
         ("I don't live in Berlin.", Untaken.NEGATED),
         ("I no longer work at Acme.", Untaken.EVENT),
-        ("I am switching to Go.", Untaken.EVENT),
+        ("I am switching to Whereby.", Untaken.EVENT),
         ("He moved to Oslo.", Untaken.ENTITY_UNKNOWN),
         ("I lived in Berlin.", Untaken.PAST),
         ("I like tea.", Untaken.MANY_VALUED),
@@ -136,7 +136,7 @@ def test_a_trial_publishes_nothing(writer: RememberingWriter) -> None:
         ("I lived in Rome in 2019 and in Paris in 2020.", Untaken.SEVERAL),
         ("I moved to Oslo in 2020 and my brother lives in Bergen.", Untaken.SEVERAL),
         ("I moved to Nice in the summer of 2022.", Untaken.UNREAD),
-        ("I think I moved to Oslo in 2020.", Untaken.DATE_ASIDE),
+        ("I think I moved to Oslo in 2020.", Untaken.SUBORDINATE),
     ],
 )
 def test_what_says_no_structured_fact_is_a_memory_all_the_same(

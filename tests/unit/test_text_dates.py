@@ -73,6 +73,11 @@ BOUNDS = [
     ("from 2015\N{EN DASH}2019", PAST, "2015-01-01", "2020-01-01"),
     ("between March 2023 and May 2024", PAST, "2023-03-01", "2024-06-01"),
     ("Since 2020 and until Friday", FUTURE, "2020-01-01", "2026-06-20"),
+    ("I'm staying in Madrid for two weeks", FUTURE, None, "2026-07-01"),
+    ("My visa is valid for a year", FUTURE, None, "2027-06-17"),
+    ("From 1 July I'm in Madrid for two weeks", FUTURE, "2026-07-01", "2026-07-15"),
+    ("I train for two weeks before a race", FUTURE, None, None),
+    ("I was in Madrid for two weeks", PAST, None, None),
 ]
 
 
@@ -198,10 +203,10 @@ def test_without_a_time_of_its_turn_only_years_count() -> None:
     assert not read("since March").is_absolute
 
 
-def test_dates_beside_the_main_clause_are_seen_and_not_taken() -> None:
+def test_dates_beside_the_main_clause_are_not_taken() -> None:
     text = "I live in the house that was built in 1920"
     found = dates_of(text, WEDNESDAY, aside=[(text.index("that"), len(text))])
-    assert (found.are_there, found.has_aside) == (False, True)
+    assert (found.are_there, found.why_not) == (False, None)
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,10 @@ def test_when_a_fact_holds_may_not_be_known() -> None:
     assert of_fact(LIVES, dates("until 2019"), AT) is Untaken.ENDED_BEFORE
     assert of_fact(LIVES, dates("by Friday"), AT) is Untaken.DATED_BY
     assert of_fact(LIVES, Dates(why_not=Untaken.SEVERAL), AT) is Untaken.SEVERAL
-    assert of_fact(replace(LIVES, is_main=False), Dates(has_aside=True), AT) is Untaken.DATE_ASIDE
-    assert of_fact(LIVES, Dates(has_aside=True), AT) == Window(AT)
+    for_now = replace(LIVES, guards=("one_off",))
+    assert of_fact(for_now, Dates(), AT) is Untaken.ONE_OFF
+    assert of_fact(for_now, dates("until 2027"), AT) == Window(AT, instant("2028-01-01"), said=True)
+    assert of_fact(replace(MOVED, guards=("one_off",)), dates("today"), AT) == Window(instant("2026-06-17"), said=True)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,15 @@ def test_when_a_fact_holds_may_not_be_known() -> None:
         (HAS, Untaken.MANY_VALUED),
         (replace(LIVES, cardinality=Holds.UNKNOWN), Untaken.MANY_VALUED),
         (replace(LIVES, value=""), Untaken.NO_VALUE),
+        (replace(LIVES, is_main=False), Untaken.SUBORDINATE),
+        (replace(LIVES, guards=("not_asserted",)), Untaken.HYPOTHETICAL),
+        (replace(LIVES, guards=("additive",)), Untaken.MANY_VALUED),
+        (replace(LIVES, scope="in novel"), Untaken.SCOPED),
+        (replace(LIVES, scope="mom:"), Untaken.SCOPED),
+        (replace(LIVES, scope="fun fact:"), None),
+        (replace(LIVES, scope="with wife"), None),
+        (replace(LIVES, slot="use", value_type=""), Untaken.MANY_VALUED),
+        (replace(LIVES, slot="use", value_type="editor"), None),
     ],
 )
 def test_which_frames_say_a_structured_fact(frame: Frame, why: Untaken | None) -> None:
@@ -141,8 +152,13 @@ def test_which_frames_say_a_structured_fact(frame: Frame, why: Untaken | None) -
         (replace(MOVED, cardinality=Holds.IMMUTABLE), Reason.IMMUTABLE),
         (replace(MOVED, slot="occupation", value="student", value_type="role"), Reason.MANY_VALUED),
         (
-            Frame("user", "prefer", "python", value_type="programming language", cardinality=Holds.ONE),
-            Reason.TYPE_DIFFERS,
+            Frame("user", "prefer", "short email", value_type="email", cardinality=Holds.ONE),
+            Reason.MANY_VALUED,
+        ),
+        (Frame("user", "prefer", "python", value_type="programming language", cardinality=Holds.ONE), None),
+        (
+            Frame("user", "use", "vim", value_type="editor", cardinality=Holds.ONE),
+            Reason.NO_CHANGE_CUE,
         ),
         (LIVED, Reason.PAST),
     ],

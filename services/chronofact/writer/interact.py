@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from chronofact.contracts.commands import Assert, Memory, Source
 from chronofact.contracts.interactions import Interaction, Turn
 from chronofact.domain.canonical import digest
 from chronofact.domain.errors import Rejected
-from chronofact.domain.interval import format_bound
+from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN, format_bound
 from chronofact.text.dates import Dates, dates_of, of_several
 from chronofact.text.frames import Frame
 from chronofact.text.reasons import Reason
 from chronofact.text.sentences import Sentence
-from chronofact.text.slots import blocked_by, key_of, why_none
+from chronofact.text.slots import blocked_by, key_of, states_of, why_none
 from chronofact.text.untaken import Untaken
 from chronofact.text.windows import Window, of_fact, of_memory
 from chronofact.text.worker import Reading
@@ -26,11 +27,20 @@ _DATED_SLOTS: Final = ("schedule", "origin")
 """Slots whose value is a time: it is what the sentence says, and not when that holds."""
 
 
+_OFFSET: Final = re.compile(r"([+-])(\d\d):(\d\d)$")
+_STANDING: Final = re.compile(
+    r"\b(?:always|never|from\s+now\s+on|by\s+default|in\s+future|in\s+the\s+future|going\s+forward|whenever|every\s+time)\b",
+    re.IGNORECASE,
+)
+
+
 class Said(NamedTuple):
-    """A sentence of a turn, and what it says of its time."""
+    """A sentence of a turn, the same without what only leads to it, what that says of its time, and whether it is somebody else's words."""
 
     sentence: Sentence
+    plain: Sentence
     dates: Dates
+    is_quoted: bool = False
 
 
 class MemoryTaken(NamedTuple):
@@ -69,17 +79,51 @@ class TurnTaken:
     left: list[Left] = field(default_factory=list)
 
 
-def said_of(sentence: Sentence, at: int | None) -> Said:
-    """A sentence with its dates."""
-    dates = dates_of(sentence.text, at, lean=sentence.lean, is_perfect=sentence.is_perfect, aside=sentence.aside)
-    return Said(sentence, of_several(dates) if sentence.is_joined else dates)
+def said_of(sentence: Sentence, at: str | None, *, bare: Sentence | None = None, is_quoted: bool = False) -> Said:
+    """A sentence with its dates; days that name no year are those of the offset in which the turn tells its time.
+
+    Args:
+        sentence: As it was written.
+        at: The turn's time.
+        bare: The sentence without what only leads to it.
+        is_quoted: Whether it is somebody else's words.
+    """
+    plain, instant, offset = bare or sentence, bound_at("at", at), offset_of(at)
+    local = None if instant is None else min(max(instant + offset, INSTANT_MIN), INSTANT_MAX)
+    dates = dates_of(plain.text, local, lean=plain.lean, is_perfect=plain.is_perfect, aside=plain.aside)
+    dates = dates if dates.is_absolute or not offset else _shifted(dates, -offset)
+    return Said(sentence, plain, of_several(dates) if plain.is_joined else dates, is_quoted)
 
 
-def needs_undated(said: Said, frames: tuple[Frame, ...]) -> bool:
-    """Whether its facts are better read without its dates, which the parser may take for values."""
-    if not said.dates.are_there or not said.dates.undated or said.sentence.is_perfect:
-        return False  # "has lived there since" without its since is of the past
-    return not any(frame.slot.partition(":")[0] in _DATED_SLOTS for frame in frames)
+def offset_of(at: str | None) -> int:
+    """The offset of an RFC 3339 instant, in microseconds."""
+    found = _OFFSET.search(at or "")
+    if found is None:
+        return 0
+    minutes = int(found[2]) * 60 + int(found[3])
+    return (minutes if found[1] == "+" else -minutes) * 60_000_000
+
+
+def _shifted(dates: Dates, by: int) -> Dates:
+    def moved(bound: int | None) -> int | None:
+        return None if bound is None else min(max(bound + by, INSTANT_MIN), INSTANT_MAX)
+
+    within = dates.within and (moved(dates.within[0]) or 0, moved(dates.within[1]) or 0)
+    return replace(dates, start=moved(dates.start), end=moved(dates.end), by=moved(dates.by), within=within)
+
+
+def text_of_facts(said: Said, frames: tuple[Frame, ...]) -> str | None:
+    """What its facts are better read from: without its lead, and without its dates, which the parser may take for values."""
+    if said.is_quoted:
+        return None
+    undated = said.dates.undated if said.dates.are_there and not said.plain.is_perfect else ""
+    if undated and not _says_time(frames):
+        return undated  # but "has lived there since" without its since is of the past
+    return None if said.plain is said.sentence else said.plain.text
+
+
+def _says_time(frames: tuple[Frame, ...]) -> bool:
+    return any(frame.slot.partition(":")[0] in _DATED_SLOTS for frame in frames)
 
 
 class Taking:
@@ -100,7 +144,7 @@ class Taking:
         taken: TurnTaken,
         said: Said,
         reading: Reading,
-        undated: tuple[Frame, ...] | None,
+        for_facts: tuple[Frame, ...] | None,
         turn: Turn,
         source: Source,
     ) -> None:
@@ -110,13 +154,14 @@ class Taking:
         taken.memories.append(self._memory(said.sentence.text, window, reading, source))
         if said.dates.why_not is not None:
             taken.left.append(Left(said.dates.why_not))
-        if undated is None:
-            is_value = any(frame.slot.partition(":")[0] in _DATED_SLOTS for frame in reading.frames)
-            dates, frames = (Dates() if is_value else said.dates), reading.frames
-        else:
-            dates, frames = said.dates, undated
+        frames = reading.frames if for_facts is None else for_facts
+        dates = Dates() if _says_time(frames) else said.dates
         for frame in frames:
-            self._take(taken, frame, dates, at, source)
+            if (why := _why_untaken(said, frame)) is not None:
+                taken.left.append(Left(why, frame))
+                continue
+            for state in states_of(frame) or (frame,):
+                self._take(taken, state, dates, at, source)
 
     def _memory(self, text: str, window: Window, reading: Reading, source: Source) -> MemoryTaken:
         said = self._said
@@ -170,3 +215,11 @@ class Taking:
                 raise
             return Untaken.KEY_DECLARED
         return FactTaken(accepted, key, frame.value, window, blocked)
+
+
+def _why_untaken(said: Said, frame: Frame) -> Untaken | None:
+    """Of a sentence that is not the user's own, or asks for something once."""
+    if said.is_quoted:
+        return Untaken.QUOTED
+    is_once = frame.slot.startswith("rule:") and _STANDING.search(said.sentence.text) is None
+    return Untaken.REQUEST if is_once else None

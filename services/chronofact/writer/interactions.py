@@ -9,11 +9,12 @@ from chronofact.contracts.interactions import Interaction, Turn, TurnRejected, i
 from chronofact.contracts.log import Message
 from chronofact.contracts.position import Position
 from chronofact.domain.errors import Rejected
-from chronofact.text.frames import Frame
+from chronofact.text.quoting import is_quoted, quotations, without_lead
+from chronofact.text.sentences import Sentence
 from chronofact.text.untaken import Untaken
 from chronofact.writer.accept import Accepted, Acceptor, Authority, import_time_of, source_hash_of
 from chronofact.writer.fields import bound_at, text_value
-from chronofact.writer.interact import Left, Said, Taking, TurnTaken, needs_undated, said_of
+from chronofact.writer.interact import Left, Said, Taking, TurnTaken, said_of, text_of_facts
 from chronofact.writer.notices import Notice, Notices, notice_of
 from chronofact.writer.remember import memory_key
 from chronofact.writer.service import Outcome, Writer
@@ -98,24 +99,39 @@ class Interactions:
         parted = await self._texts.split([turns[index].text for index in places])
         if sum(map(len, parted)) > SENTENCES_MAX:
             raise Rejected("sentences_too_many", f"one request has at most {SENTENCES_MAX} sentences", field="turns")
+        bare = await self._bare(parted)
         heard: list[_Heard] = []
         for index, sentences in zip(places, parted, strict=True):
-            at = bound_at("at", turns[index].at)
-            heard += [_Heard(index, said_of(sentence, at)) for sentence in sentences]
+            turn, place = turns[index], 0
+            spans = quotations(turn.text)
+            for sentence in sentences:
+                place = max(turn.text.find(sentence.text, place), place)
+                end = place + len(sentence.text)
+                quoted = is_quoted(place, end, spans)
+                heard.append(_Heard(index, said_of(sentence, turn.at, bare=bare.get(sentence.text), is_quoted=quoted)))
+                place = end
             if index % _SLICE == 0:
                 await asyncio.sleep(0)
         return heard
 
+    async def _bare(self, parted: list[tuple[Sentence, ...]]) -> dict[str, Sentence]:
+        """The sentences that something leads to ("remember that"), each without it."""
+        leads = {one.text: rest for some in parted for one in some if (rest := without_lead(one.text)) is not None}
+        if not leads:
+            return {}
+        found = await self._texts.split(list(leads.values()))
+        return {text: one[0] for text, one in zip(leads, found, strict=True) if len(one) == 1}
+
     async def _taken(self, taking: Taking, turns: list[Turn], heard: list[_Heard]) -> list[TurnTaken]:
         readings = await self._texts.read([one.said.sentence.text for one in heard])
-        dated = [place for place, one in enumerate(heard) if needs_undated(one.said, readings[place].frames)]
-        frames = await self._texts.frames([heard[place].said.dates.undated for place in dated])
-        undated: dict[int, tuple[Frame, ...]] = dict(zip(dated, frames, strict=True))
+        texts = [text_of_facts(one.said, reading.frames) for one, reading in zip(heard, readings, strict=True)]
+        frames = iter(await self._texts.frames([text for text in texts if text is not None]))
+        for_facts = [None if text is None else next(frames) for text in texts]
         taken = [_begun(turn) for turn in turns]
         for place, (one, reading) in enumerate(zip(heard, readings, strict=True)):
             turn = turns[one.turn]
             source = taking.source_of(one.turn, turn)
-            taking.add(taken[one.turn], one.said, reading, undated.get(place), turn, source)
+            taking.add(taken[one.turn], one.said, reading, for_facts[place], turn, source)
             if place % _SLICE == 0:
                 await asyncio.sleep(0)
         return taken

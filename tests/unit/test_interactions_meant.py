@@ -1,0 +1,131 @@
+"""What a conversation says with certainty: no words of somebody else, no example, no request for once, no value of another type."""
+
+from __future__ import annotations
+
+import pytest
+
+from chronofact.text.untaken import Untaken
+from tests.contract.remembering import RememberingWriter
+from tests.unit.test_interactions_route import interact, models, taken, user
+
+
+@pytest.fixture
+def writer() -> RememberingWriter:
+    return RememberingWriter(models)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('Bob told me: "I moved to Rome."', Untaken.SUBORDINATE),
+        ('He said "I work at Google".', Untaken.SUBORDINATE),
+        ('"I live in Paris," said Bob.', Untaken.SUBORDINATE),
+        ("My sister said that I live in Paris.", Untaken.SUBORDINATE),
+        ("It is not true that I live in Oslo.", Untaken.SUBORDINATE),
+        ("I dreamed that I moved to Rome.", Untaken.SUBORDINATE),
+        ("Suppose my budget is 500 dollars.", Untaken.SUBORDINATE),
+        ("Let's say my name is Bob.", Untaken.SUBORDINATE),
+        ("> I live in Rome", Untaken.QUOTED),
+        ('"My name is Bob."', Untaken.QUOTED),
+        ("For example, my favorite color is red.", Untaken.SCOPED),
+        ("In the novel, my name is Bob.", Untaken.SCOPED),
+        ("Mom: I live in Rome", Untaken.SCOPED),
+        ("I live in Rome, just kidding.", Untaken.SCOPED),
+        ("Every summer I live in Rome.", Untaken.SCOPED),
+        ("For now I live in Oslo.", Untaken.ONE_OFF),
+        ("I almost moved to Rome.", Untaken.ONE_OFF),
+        ("Sometimes I live in Rome.", Untaken.MANY_VALUED),
+        ("I also work at Acme.", Untaken.MANY_VALUED),
+        ("Delete the file.", Untaken.REQUEST),
+        ("Set the timeout to 30 seconds.", Untaken.REQUEST),
+        ("We use Figma.", Untaken.MANY_VALUED),
+    ],
+)
+def test_what_is_not_said_of_somebody_at_large_is_no_fact(
+    writer: RememberingWriter, text: str, reason: Untaken
+) -> None:
+    (turn,) = taken(writer, user(text))
+    assert [one["text"] for one in turn["memories"]] == [text]
+    assert turn["facts"] == []
+    assert reason in {one["reason"] for one in turn["not_taken"]}
+
+
+def test_a_quotation_goes_on_over_sentences(writer: RememberingWriter) -> None:
+    text = 'Bob wrote: "Hi all. I moved to Rome. My name is Bob." I live in Oslo. My screen is 27" wide. My manager is Tom.'
+    (turn,) = taken(writer, user(text))
+    assert [one["value"] for one in turn["facts"] if one["key"] in {"residence", "prop/name", "prop/manager"}] == [
+        "oslo",
+        "tom",
+    ]
+    assert sum(one["reason"] == "quoted" for one in turn["not_taken"]) >= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "valid_from"),
+    [
+        ("Please remember that I live in Oslo.", "residence", "oslo", None),
+        ("By the way, I moved to Oslo last month.", "residence", "oslo", "2026-05-01T00:00:00Z"),
+        ("Note: my email is ana@example.com.", "prop/email", "ana@example.com", None),
+        ("Remember that I moved to Oslo in March.", "residence", "oslo", "2026-03-01T00:00:00Z"),
+        ("Keep in mind that my meeting is on Friday.", "user/meeting/schedule", "friday", None),
+    ],
+)
+def test_what_only_leads_to_something_is_left_away(
+    writer: RememberingWriter, text: str, key: str, value: str, valid_from: str | None
+) -> None:
+    (turn,) = taken(writer, user(text))
+    (fact,) = [one for one in turn["facts"] if one["key"] == key]
+    assert (fact["value"], fact["valid_from"]) == (value, valid_from or "2026-06-17T10:30:00Z")
+    assert [one["text"] for one in turn["memories"]] == [text]
+
+
+def test_a_preference_closes_one_of_its_own_type(writer: RememberingWriter) -> None:
+    texts = ["I prefer tea.", "I prefer Python.", "I prefer short emails.", "I use Vim.", "My favorite editor is Vim."]
+    turns = taken(writer, *map(user, [*texts, "I prefer Go for backend services."]))
+    told = [(one["key"], one["value"], one["blocked_by"]) for turn in turns for one in turn["facts"]]
+    assert told == [
+        ("prefer/drink", "tea", None),
+        ("prefer/programming_language", "python", None),
+        ("prefer/email", "short email", "many_valued"),
+        ("use/editor", "vim", "no_change_cue"),
+        ("prefer/editor", "vim", None),
+        ("prefer/programming_language/for_backend_service", "go", None),
+    ]
+
+
+def test_a_switch_closes_what_was_used_and_preferred(writer: RememberingWriter) -> None:
+    texts = ("I am switching to Go.", "The backend switched from MySQL to Postgres.", "I might switch to Rust.")
+    turns = taken(writer, *map(user, texts))
+    told = [[(one["key"], one["value"], one["succession"]) for one in turn["facts"]] for turn in turns]
+    assert told == [
+        [("use/programming_language", "go", "automatic"), ("prefer/programming_language", "go", "automatic")],
+        [("backend/use/database", "postgres", "automatic"), ("backend/made_with/database", "postgres", "automatic")],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "valid_from", "valid_to"),
+    [
+        ("I moved to Oslo yesterday.", "2026-06-17T01:00:00+05:00", "2026-06-15T19:00:00Z", None),
+        ("I moved to Oslo yesterday.", "2026-06-16T22:00:00-05:00", "2026-06-15T05:00:00Z", None),
+        ("I moved to Oslo today.", "2026-06-17T01:00:00+05:00", "2026-06-16T19:00:00Z", None),
+        ("I live in Oslo until Friday.", "2026-06-19T22:00:00-05:00", "2026-06-20T03:00:00Z", "2026-06-20T05:00:00Z"),
+        ("I live in Oslo since March 2024.", "2026-06-17T01:00:00+05:00", "2024-03-01T00:00:00Z", None),
+        ("I lived in Oslo in 2019.", "2026-06-17T01:00:00-05:00", "2019-01-01T00:00:00Z", "2020-01-01T00:00:00Z"),
+    ],
+)
+def test_days_are_those_of_the_turns_offset_and_years_those_of_all(
+    writer: RememberingWriter, text: str, at: str, valid_from: str, valid_to: str | None
+) -> None:
+    (turn,) = taken(writer, user(text, at=at))
+    (fact,) = turn["facts"]
+    assert (fact["valid_from"], fact["valid_to"]) == (valid_from, valid_to)
+
+
+def test_the_ends_of_the_calendar_are_no_crash_in_any_offset(writer: RememberingWriter) -> None:
+    turns = [
+        user("I moved to Oslo yesterday. I live in Rome until tomorrow.", at=at)
+        for at in ("0001-01-01T23:00:00+23:00", "9999-12-31T00:30:00-23:00", "0001-01-01T00:00:00-12:00")
+    ]
+    assert interact(writer, *turns).status_code in {200, 201}
