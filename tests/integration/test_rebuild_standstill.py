@@ -202,6 +202,23 @@ def once_free(store: RebuildStore, rebuild_id: int) -> Iterator[RebuildHold]:
         time.sleep(0.2)
 
 
+def test_a_reconciler_that_gives_signs_of_life_and_does_nothing_is_told_of(database: str) -> None:
+    store = RebuildStore(database)
+    rebuild_id = store.begin(RebuildWanted(workers=1), workers=1).rebuild.rebuild_id
+    (turn,) = store.rebuilds()
+    assert (turn.idle, "its turn" in (waiting(turn) or "")) == (None, True)
+    with store.take(rebuild_id) as hold, psycopg.connect(database, autocommit=True) as connection:
+        assert hold is not None
+        connection.execute("update chronofact.rebuild set heartbeat_at = heartbeat_at - interval '2 minutes'")
+        (idle,) = store.rebuilds()
+        assert idle.still is None
+        assert idle.idle is not None
+        assert 120 <= idle.idle.seconds < 180
+        assert "nobody has done anything for it since" in (waiting(idle) or "")
+        hold.beat()
+        assert store.rebuilds()[0].idle is None
+
+
 def line_of(connection: psycopg.Connection[Any]) -> tuple[Any, ...]:
     """All that is kept of the rebuild."""
     found = connection.execute(

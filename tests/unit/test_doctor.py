@@ -75,6 +75,11 @@ def test_a_reconciler_that_stands_still_over_a_rebuild_is_told() -> None:
         assert found.state == "failed"
         assert "stands still since 2026-01-01 09:30:00Z" in found.detail
         assert "another reconciler goes on" in (found.remedy or "")
+    found = rebuilds_told([replace(at_work, idle=Standstill(since, 130.0))])
+    assert (found.state, found.detail) == (
+        "failed",
+        "2 of p3 building; nobody has done anything for 2 since 2026-01-01 09:30:00Z",
+    )
 
 
 def test_a_projection_that_another_fold_filled_is_told() -> None:

@@ -83,20 +83,25 @@ def _rebuilds(of: Surroundings) -> Check:
 
 def rebuilds_told(found: Sequence[RebuildTold]) -> Check:
     """What is at work, and whether who works on it stands still."""
-    still = [one for one in found if one.still is not None]
+    still = [one for one in found if one.stood is not None]
     at_work = [one for one in found if one in still or not one.rebuild.state.is_over]
     if not at_work:
         return Check("rebuilds", "ok", "none is at work")
     told = "; ".join(f"{one.rebuild.rebuild_id} of {one.rebuild.projection} {one.rebuild.state}" for one in at_work)
     if not still:
         return Check("rebuilds", "ok", told)
-    whose = "; ".join(
-        f"the reconciler of {one.rebuild.rebuild_id} stands still since {one.still.since:%Y-%m-%d %H:%M:%S}Z"
-        for one in still
-        if one.still is not None
-    )
+    whose = "; ".join(_standing(one) for one in still)
     remedy = "another reconciler goes on with it by itself; where there is none, kill this one and start it again"
     return Check("rebuilds", "failed", f"{told}; {whose}", remedy)
+
+
+def _standing(one: RebuildTold) -> str:
+    number = one.rebuild.rebuild_id
+    if one.still is not None:
+        return f"the reconciler of {number} stands still since {one.still.since:%Y-%m-%d %H:%M:%S}Z"
+    return (
+        "" if one.idle is None else f"nobody has done anything for {number} since {one.idle.since:%Y-%m-%d %H:%M:%S}Z"
+    )
 
 
 def _lag(of: Surroundings) -> Check:

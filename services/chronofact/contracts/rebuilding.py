@@ -104,6 +104,13 @@ class RebuildTold:
     parked: int
     still: Standstill | None = None
     """Of the reconciler that has it."""
+    idle: Standstill | None = None
+    """Of the work itself: nobody has it, or who has it gives signs of life and does nothing."""
+
+    @property
+    def stood(self) -> Standstill | None:
+        """Whichever it is."""
+        return self.still or self.idle
 
 
 @dataclass(frozen=True, slots=True)

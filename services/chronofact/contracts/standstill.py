@@ -21,6 +21,10 @@ class Standstill:
     seconds: float
 
 
+IDLE_S: Final = 120.0
+"""A rebuild that is not over and of which nobody has told for so long that it goes on is told of, whatever lives."""
+
+
 Ended = Callable[[str, Standstill], None]
 """Told what the one that was ended had held: ``rebuild 3``, ``check p1``."""
 

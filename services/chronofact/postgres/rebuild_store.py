@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from chronofact.contracts.rebuilding import NOTHING, RebuildPart, RebuildState, RebuildTold, RebuildWanted
-from chronofact.contracts.standstill import STILL_S, Ended, nobody_is_told
+from chronofact.contracts.rebuilding import NOTHING, Rebuild, RebuildPart, RebuildState, RebuildTold, RebuildWanted
+from chronofact.contracts.standstill import IDLE_S, STILL_S, Ended, Standstill, nobody_is_told
 from chronofact.domain.errors import Rejected
 from chronofact.domain.rules import RULE_DEFAULT, RULES
 from chronofact.postgres.errors import failures_named
@@ -165,10 +166,23 @@ class RebuildStore:
 
 
 def _with_stills(connection: Connection[Any], found: Sequence[RebuildTold]) -> list[RebuildTold]:
-    """The same, each with what is known of a runner of it that stands still."""
+    """The same, each with what is known of a runner of it that stands still, or of work that does."""
     keys = [str(one.rebuild.rebuild_id) for one in found]
     stills = standing_still(connection, LOCK_CLASS, keys)
-    return [replace(one, still=stills.get(key)) for one, key in zip(found, keys, strict=True)]
+    now = connection.execute("select clock_timestamp()").fetchone()
+    return [
+        replace(one, still=stills.get(key), idle=now and _idle(one.rebuild, now[0]))
+        for one, key in zip(found, keys, strict=True)
+    ]
+
+
+def _idle(rebuild: Rebuild, now: datetime) -> Standstill | None:
+    """By the beats of whoever does the work: its connection may give signs of life for a thread that does not."""
+    beat_at = rebuild.heartbeat_at
+    if beat_at is None or rebuild.state.is_over:
+        return None
+    seconds = (now - beat_at).total_seconds()
+    return Standstill(beat_at, seconds) if seconds >= IDLE_S else None
 
 
 def _refuse_taken(projection: str, found: Mapping[str, Any]) -> None:

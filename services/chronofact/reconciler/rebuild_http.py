@@ -237,7 +237,7 @@ def told(found: RebuildTold) -> dict[str, Any]:
         "rule": rebuild.rule,
         "state": rebuild.state.value,
         "waiting": waiting(found),
-        "still_since": None if found.still is None else _instant(found.still.since),
+        "still_since": None if found.stood is None else _instant(found.stood.since),
         "started_at": _instant(rebuild.started_at),
         "finished_at": _instant(rebuild.finished_at),
         "heartbeat_at": _instant(rebuild.heartbeat_at),
@@ -265,6 +265,9 @@ def waiting(found: RebuildTold) -> str | None:
     if found.still is not None:
         since = _instant(found.still.since)
         return f"its reconciler stands still since {since}; where it does not wake soon, another one goes on with it"
+    if found.idle is not None:
+        since = _instant(found.idle.since)
+        return f"nobody has done anything for it since {since}: start a reconciler, or start the one that runs again"
     if rebuild.state.is_over:
         return "its removal" if rebuild.cancel_asked_at is not None and rebuild.state.value == "failed" else None
     if rebuild.cancel_asked_at is not None:

@@ -63,7 +63,7 @@ class RebuildMetrics:
             self._failures.labels(code).inc()
 
     def _tell(self, found: RebuildTold) -> None:
-        self._standstills.reconciler(found.still)
+        self._standstills.reconciler(found.stood)
         for name in ("total", "read", "folded"):
             field = "messages" if name == "folded" else f"messages_{name}"
             self._messages.labels(name).set(getattr(found, field))

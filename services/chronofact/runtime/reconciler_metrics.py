@@ -136,7 +136,7 @@ RECONCILER_METRICS: Final = (
         "chronofact_rebuild_still_seconds",
         "gauge",
         ("reconciler",),
-        "How long the `reconciler` of the rebuild at work, or a `worker` of it here, has given no sign of life; 0 while it does.",
+        "How long the `reconciler` of the rebuild at work, or a `worker` of it here, has given no sign of life, or has done nothing for two minutes; 0 while it does.",
         labels=("of",),
     ),
     Metric(
