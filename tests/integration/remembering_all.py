@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
+import orjson
 import psycopg
+import pytest
 
+from chronofact.cli.__main__ import main
 from chronofact.client import Accepted, Client
 from chronofact.contracts.topics import facts_topic, texts_topic
 from chronofact.kafka.admin import Admin
@@ -35,6 +41,18 @@ class Everything:
     model: ModelServer
     adjudicator: AdjudicatorProcess
     database: str
+    writer: str
+    reader: str
+
+    def chronofact(self, *words: str) -> Any:
+        """What a command answers, with nobody at a terminal."""
+        out = StringIO()
+        sends = ("--writer", self.writer) if words[0] == "decide" else ()
+        line = ["chronofact", *words, *sends, "--reader", self.reader, "--json"]
+        with patch.object(sys, "argv", line), redirect_stdout(out), pytest.raises(SystemExit) as left:
+            main()
+        assert left.value.code == 0
+        return orjson.loads(out.getvalue())
 
     def remember(self, subject: str, text: str, since: str | None = None, **more: Any) -> Accepted:
         """A memory, once its pairs have been looked at."""
@@ -111,5 +129,6 @@ def everything_on(kafka: str, database: str) -> Iterator[Everything]:
         )
         reader.await_readyz()
         adjudicator.await_readyz()
-        client = stack.enter_context(Client(writer=address, reader=f"http://127.0.0.1:{reader.port}"))
-        yield Everything(client, model, adjudicator, database)
+        reading = f"http://127.0.0.1:{reader.port}"
+        client = stack.enter_context(Client(writer=address, reader=reading))
+        yield Everything(client, model, adjudicator, database, address, reading)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from chronofact.client import Accepted
+from chronofact.client import Accepted, Source
 from tests.integration import model_server as faults
 from tests.integration.adjudicating import eventually
 from tests.integration.fixtures_stack import database_like
@@ -150,6 +150,57 @@ def test_a_pair_waits_while_no_model_answers_and_is_out_of_every_prompt(stack: E
         stack.model.always = None
     eventually(lambda: stack.texts("eva") == ["User now prefers Go"])
     assert stack.relations(go)["pending"] == []
+
+
+def test_a_person_decides_a_pair_that_waits_and_takes_it_back_by_command(stack: Everything) -> None:
+    stack.model.always = faults.status(503)
+    try:
+        python, go = stack.remember("ivy", PYTHON), stack.remember("ivy", "User now prefers Go")
+        (waits,) = stack.chronofact("relations", "ivy")["pending"]
+        assert {waits["left_text"], waits["right_text"]} == {PYTHON, "User now prefers Go"}
+        told = stack.chronofact("decide", str(go.version_id), "supersedes", str(python.version_id), "--by", "bob")
+        assert (told["counts"], told["decided"]["decided_by"], told["decided"]["reason"]) == (True, "person", "bob")
+        assert stack.texts("ivy") == ["User now prefers Go"]
+        assert stack.relations(go)["pending"] == []
+        again = stack.chronofact("decide", str(go.version_id), "supersedes", str(python.version_id))
+        assert (again["event_id"], again["decided"]) == (None, told["decided"])
+    finally:
+        stack.model.always = None
+    words = waits["decide_command"].split()[1:]
+    stack.chronofact(words[0], words[1], "unrelated", words[2], "--by", "bob", "--reason", "both")
+    assert set(stack.texts("ivy")) == {PYTHON, "User now prefers Go"}
+    (relation,) = stack.chronofact("relations", "ivy")["relations"]
+    assert (relation["relation"], relation["reason"]) == ("unrelated", "bob: both")
+
+
+def test_a_person_outranks_the_others_whose_latest_word_counts(stack: Everything) -> None:
+    python, go = stack.remember("joe", PYTHON, MARCH), stack.remember("joe", GO, JUNE)
+    assert stack.relation(python, go)["decided_by"] == "rule"  # decided at the later arrival: now
+    far, farther = "2100-01-01T00:00:00Z", "2100-01-02T00:00:00Z"
+    for decided_by, decided_at, relation, counts in (
+        ("model", MARCH, "unrelated", "rule"),
+        ("model", far, "unrelated", "model"),
+        ("rule", farther, "near_duplicate", "rule"),
+        ("person", MARCH, "contradicts", "person"),
+        ("model", "2100-01-03T00:00:00Z", "unrelated", "person"),
+    ):
+        pair = id_of(python), id_of(go)
+        stack.client.declare_relation("joe", KEY, *pair, relation, decided_by=decided_by, decided_at=decided_at)
+        assert stack.relation(python, go)["decided_by"] == counts, (decided_by, relation)
+    stack.client.decide("joe", "preference", id_of(python), id_of(go), "unrelated", decided_at=APRIL)
+    assert stack.relation(python, go)["relation"] == "unrelated"
+    late = stack.client.decide("joe", "preference", id_of(python), id_of(go), "contradicts", decided_at=MARCH, by="bob")
+    assert (late.counts, late.relation and late.relation["relation"]) == (False, "unrelated")
+    assert set(stack.texts("joe", valid_at=JULY)) == {PYTHON, GO}
+
+
+def test_what_is_asserted_on_a_memory_key_is_judged_as_any_memory(stack: Everything) -> None:
+    python = stack.client.assert_fact("kim", KEY, PYTHON, source=Source("chat", text=PYTHON), valid_from=MARCH)
+    go = stack.remember("kim", GO, JUNE)
+    assert (stack.relation(python, go)["relation"], stack.relation(python, go)["decided_by"]) == ("supersedes", "rule")
+    (found,) = stack.client.memories("kim", "which language", valid_at=APRIL)["memories"]
+    assert (found["text"], found["checked"]) == (PYTHON, True)
+    assert found["places"]["nearness"] == 1
 
 
 def test_what_is_said_in_a_conversation_is_judged_as_any_memory(stack: Everything) -> None:

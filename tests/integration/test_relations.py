@@ -99,6 +99,27 @@ async def test_what_can_not_be_asked_is_refused(world: World, asked: dict[str, s
     assert (error["field"], error["code"]) == (field, code)
 
 
+async def test_a_pair_that_waits_comes_with_what_a_person_needs(world: World) -> None:
+    ada = Remembered("ada")
+    one, other = ada.says_that("User likes " + "tea " * 100, MARCH), ada.says_that("User adores tea")
+    world.tell(one, ada.checked(one), other, ada.checked(other, [one], why="model_not_configured"))
+    (pair,) = (await world.get("/v1/relations", subject="ada"))["pending"]
+    sides = {pair[side]: (pair[f"{side}_text"], pair[f"{side}_valid_from"]) for side in ("left", "right")}
+    assert sides == {
+        text_id(one): (("User likes " + "tea " * 100)[:280], MARCH),
+        text_id(other): ("User adores tea", None),
+    }
+    assert pair["reason"] == "model_not_configured"
+    assert abs(pair["age_s"] - (time.time() - parse_instant(pair["since"]) / 1_000_000)) < 60
+    assert (pair["fact"]["subject"], pair["fact"]["key"]) == ("ada", "memory/preferences")
+    assert pair["decide_command"] == f"chronofact decide {pair['left']} {pair['right']}"
+    of_one = await world.get("/v1/relations", version_id=text_id(one))
+    assert (of_one["fact"], of_one["pending"][0]["left_text"]) == (pair["fact"], pair["left_text"])
+    world.tell(ada.declares(Verdict.UNRELATED, one, other, by=Decider.PERSON))
+    (relation,) = (await world.get("/v1/relations", subject="ada"))["relations"]
+    assert {relation["left_valid_from"], relation["right_valid_from"]} == {MARCH, None}
+
+
 async def test_a_memory_that_nobody_knows_is_unchecked(world: World) -> None:
     body = await world.get("/v1/relations", version_id=str(uuid4()), wait_ms=0)
     assert (body["relations"], body["pending"], body["checked"]) == ([], [], False)

@@ -45,6 +45,21 @@ def page(*memories: dict[str, Any], **changed: Any) -> dict[str, Any]:
     } | changed
 
 
+FACT = {"fact_id": OTHER, "subject": "ana", "scope": "user:self", "key": "memory/preference"}
+PENDING = {
+    "left": ONE,
+    "right": OTHER,
+    "reason": "model_not_configured",
+    "since": "2026-06-01T00:00:00Z",
+    "age_s": 7_300.5,
+    "left_text": "User prefers Python\x1b[2J",
+    "right_text": "User is switching to Go",
+    "left_valid_from": "2026-03-01T00:00:00Z",
+    "right_valid_from": None,
+    "fact_id": OTHER,
+    "fact": FACT,
+    "decide_command": f"chronofact decide {ONE} {OTHER}",
+}
 RELATION = {
     "left": ONE,
     "right": OTHER,
@@ -98,25 +113,34 @@ def test_a_search_by_words_alone_says_so(chronofact: Command) -> None:
 
 
 def test_relations_are_told_in_the_order_of_the_change(chronofact: Command) -> None:
-    pending = {"left": ONE, "right": None, "reason": "model_unreachable"}
-    body = {"relations": [RELATION], "pending": [pending], "checked": False, "cursor": None, "freshness": FRESH}
+    nameless = PENDING | {"right": None, "right_text": None, "decide_command": None, "reason": "not_told"}
+    body = {"relations": [RELATION], "pending": [nameless], "checked": False, "cursor": None, "freshness": FRESH}
     with serving(Told(body)) as reader:
         assert chronofact("relations", "--version-id", OTHER, "--wait-ms", "0", "--reader", reader.url) == 0
     assert reader.asked[0].params == [("version_id", OTHER), ("limit", "100"), ("wait_ms", "0")]
     told = " ".join(chronofact.out.split())
     assert "“User is switching to Go” supersedes “User prefers Python”" in told
     assert "by rule; 2026-06-01T00:00:00Z; slot_changed" in told
-    assert f"{ONE} and others wait for a verdict: model_unreachable" in told
+    assert "(since 2026-03-01T00:00:00Z) and others not_told; waits 2 h" in told
     assert "not all is checked yet" in told
 
 
 def test_of_pairs_that_wait_as_many_are_shown_as_were_asked_for(chronofact: Command) -> None:
-    pending = [{"left": ONE, "right": OTHER, "reason": "model_not_configured"}] * 9
-    body = {"relations": [], "pending": pending, "checked": True, "cursor": None, "freshness": FRESH}
+    body = {"relations": [], "pending": [PENDING] * 9, "checked": True, "cursor": None, "freshness": FRESH}
     with serving(Told(body)) as reader:
         assert chronofact("relations", "ana", "--limit", "2", "--reader", reader.url) == 0
-    assert chronofact.out.count("wait for a verdict") == 2
+    assert chronofact.out.count("model_not_configured") == 2
     assert "7 more wait" in chronofact.out
+
+
+def test_a_pair_that_waits_is_told_with_both_texts_and_the_command_that_decides(chronofact: Command) -> None:
+    body = {"relations": [], "pending": [PENDING], "checked": True, "cursor": None, "freshness": FRESH}
+    with serving(Told(body)) as reader:
+        assert chronofact("relations", "ana", "--reader", reader.url) == 0
+    told = " ".join(chronofact.out.split())
+    assert "(since 2026-03-01T00:00:00Z) and “User is switching to Go” (start unknown)" in told
+    assert f"model_not_configured; waits 2 h chronofact decide {ONE} {OTHER}" in told
+    assert "\x1b[2J" not in chronofact.out
 
 
 def test_relations_of_nobody_are_a_wrong_usage(chronofact: Command) -> None:

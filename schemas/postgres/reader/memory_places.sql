@@ -7,7 +7,10 @@ select
     exists(
         select from {schema}.checked as c
         where c.version_id = %(version_id)s and c.fact_no = f.fact_no
-    ) as is_checked
+    ) as is_checked,
+    f.subject_id,
+    f.subject_label,
+    f.fact_key
 from {schema}.fact as f
 where
     f.tenant_id = %(tenant_id)s

@@ -39,6 +39,8 @@ select
     c.event_id,
     left(l.value_json #>> '{}', %(chars_max)s) as left_text,
     left(r.value_json #>> '{}', %(chars_max)s) as right_text,
+    l.valid_from as left_valid_from,
+    r.valid_from as right_valid_from,
     c.fact_id,
     c.subject_id,
     c.subject_label,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 CHANGED: Final = {"supersedes": "supersedes", "contradicts": "contradicts", "near_duplicate": "repeats"}
+TEXT_SHOWN: Final = 100
 
 
 class Include(StrEnum):
@@ -140,11 +141,8 @@ def _relations_told(body: Any, limit: int) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    told = [_relation(one) for one in body["relations"]]
-    told += [
-        Text(f"- {one['left']} and {one['right'] or 'others'} wait for a verdict: {one['reason']}")
-        for one in body["pending"][:limit]
-    ]
+    told = [relation_told(one) for one in body["relations"]]
+    told += [_pending(one) for one in body["pending"][:limit]]
     if (more := len(body["pending"]) - limit) > 0:
         told.append(Text(f"{more} more wait; --limit shows more of them, --json all of this answer", style="dim"))
     if not body["checked"]:
@@ -152,14 +150,45 @@ def _relations_told(body: Any, limit: int) -> RenderableType:
     return Group(*(told or [Text("no relations")]))
 
 
-def _relation(one: Any) -> RenderableType:
+def _pending(one: Any) -> RenderableType:
+    """Both texts and since when they hold, why and how long they wait, and the command that decides."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from chronofact.cli.render import unbroken
+
+    left = _side(one["left_text"] or one["left"], one["left_valid_from"])
+    right = _side(one["right_text"] or one["right"], one["right_valid_from"]) if one["right"] else "others"
+    waits = f"{one['reason']}; waits {_lasting(one['age_s'])}"
+    told = Text.assemble(f"- {left} and {right}\n  ", (waits, "dim"))
+    return Group(told, unbroken(f"  {one['decide_command']}")) if one["decide_command"] else told
+
+
+def _side(text: str, valid_from: str | None) -> str:
+    return f"“{_short(text)}” ({'start unknown' if valid_from is None else f'since {valid_from}'})"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
+
+
+def _lasting(seconds: float) -> str:
+    """In the largest whole unit."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
+def relation_told(one: Any) -> RenderableType:
     """A sentence of both texts, and below it who decided, when and why."""
     from rich.text import Text
 
     sides = [(one["left"], one["left_text"]), (one["right"], one["right_text"])]
     if one["newer"] == one["right"]:
         sides.reverse()
-    left, right = (f"“{text}”" if text is not None else version_id for version_id, text in sides)
+    left, right = (f"“{_short(text)}”" if text is not None else version_id for version_id, text in sides)
     verb = CHANGED.get(one["relation"], "has nothing to do with")
     known = [f"by {one['decided_by']}", one["decided_at"]]
     known += [one["reason"]] if one["reason"] else []

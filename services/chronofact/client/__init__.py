@@ -23,6 +23,7 @@ from chronofact.client.errors import Busy, ClientError, Refused, Unreachable
 from chronofact.client.explanations import Explanation
 from chronofact.client.ids import Ids
 from chronofact.client.shells import AsyncClient, Client
+from chronofact.client.verdicts import Pair, Verdict
 from chronofact.domain.errors import Rejected
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Freshness",
     "Ids",
     "Page",
+    "Pair",
     "Question",
     "Reading",
     "Refused",
@@ -57,4 +59,5 @@ __all__ = [
     "Unreachable",
     "Value",
     "Values",
+    "Verdict",
 ]

@@ -38,6 +38,7 @@ from chronofact.client.memories import MemoryCalls
 from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
 from chronofact.client.searches import SearchCalls
+from chronofact.client.verdicts import VerdictCalls
 from chronofact.contracts.position import Position
 
 BATCH_COMMANDS: Final = 1_000
@@ -47,7 +48,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCalls):
+class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCalls, VerdictCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:

@@ -112,6 +112,9 @@ class MemoryPlace(NamedTuple):
     scope_kind: str
     scope_key: str
     is_checked: bool
+    subject_id: str
+    subject_label: str | None
+    fact_key: str
 
 
 class RelationLine(NamedTuple):
@@ -130,6 +133,8 @@ class RelationLine(NamedTuple):
     left_text: str | None
     """The beginning; None of a memory that is not known yet."""
     right_text: str | None
+    left_valid_from: str | None
+    right_valid_from: str | None
     fact_id: str
     subject_id: str
     subject_label: str | None
@@ -145,4 +150,16 @@ class UndecidedLine(NamedTuple):
     right: str | None
     reason: str
     since: str
+    age_s: float
+    left_text: str | None
+    """The beginning; None of a memory that is not known yet."""
+    right_text: str | None
+    left_valid_from: str | None
+    """None where it is not known since when it holds."""
+    right_valid_from: str | None
     fact_id: str
+    subject_id: str
+    subject_label: str | None
+    scope_kind: str
+    scope_key: str
+    fact_key: str

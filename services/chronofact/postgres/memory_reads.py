@@ -162,7 +162,9 @@ class MemoryReads:
     async def undecided(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[UndecidedLine]:
         """Pairs that wait for a verdict, the longest so first."""
         filters, parameters = _limits(wanted, fact_nos, _UNDECIDED_OF_VERSION)
-        rows = await self._all("relations_undecided", filters, **parameters, limit=UNDECIDED_MAX)
+        rows = await self._all(
+            "relations_undecided", filters, **parameters, chars_max=TEXT_CHARS_MAX, limit=UNDECIDED_MAX
+        )
         return [UndecidedLine(*row) for row in rows]
 
     async def has_unchecked(self, wanted: RelationsWanted) -> bool:

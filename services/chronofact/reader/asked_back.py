@@ -12,7 +12,7 @@ from chronofact.contracts.context import ChainFact, Contradiction, Proposal, Und
 from chronofact.contracts.memories import VERDICTS
 from chronofact.domain.inert import inert
 from chronofact.reader.answers import Body, claim_body, open_pairs, open_pairs_count
-from chronofact.reader.conflicts import settle_body, settle_command
+from chronofact.reader.conflicts import decide_command, settle_body, settle_command
 from chronofact.reader.prompt import scope_told, short
 from chronofact.reader.settled import CONFLICT, Answering
 
@@ -75,10 +75,13 @@ class Asked:
         said, sides = _told(pair.value), [_side(pair.version_id, pair.value, pair.source_id)]
         ask = f"How does {said} relate to the other memories of {_about(fact)}?"
         settle: list[Body] = []
+        command = None
         if pair.other_id is not None and pair.other_value is not None:
             sides.append(_side(pair.other_id, pair.other_value, pair.other_source_id or ""))
             ask = f"Does {said} replace, contradict or repeat {_told(pair.other_value)} in {_about(fact)}?"
-            settle.append(self._verdict(fact, *sorted((pair.version_id, pair.other_id))))
+            left, right = sorted((pair.version_id, pair.other_id))
+            settle.append(self._verdict(fact, left, right))
+            command = decide_command(left, right)
         body = {
             "kind": "relation",
             "fact": fact,
@@ -87,7 +90,7 @@ class Asked:
             "pending_pair": pair.version_id,
             "reason": pair.reason,
             "settle": settle,
-            "settle_command": None,
+            "settle_command": command,
         }
         return _held(body, one.held)
 

@@ -126,6 +126,11 @@ def settle_command(fact_id: str, left: str, right: str) -> str:
     return f"chronofact conflicts settle --fact {fact_id} --left {left} --right {right}"
 
 
+def decide_command(left: str, right: str) -> str:
+    """What asks, on the command line, how two text memories relate."""
+    return f"chronofact decide {left} {right}"
+
+
 def _side_body(side: Side) -> Body:
     return {
         "version_id": side.version_id,

@@ -11,9 +11,17 @@ from uuid import UUID
 
 from fastapi import Request
 
-from chronofact.contracts.memories import MEMORY_PREFIX, VERDICTS, RelationLine, RelationsWanted, UndecidedLine
+from chronofact.contracts.memories import (
+    MEMORY_PREFIX,
+    VERDICTS,
+    MemoryPlace,
+    RelationLine,
+    RelationsWanted,
+    UndecidedLine,
+)
 from chronofact.domain.errors import Rejected
 from chronofact.reader.answers import Body
+from chronofact.reader.conflicts import decide_command
 from chronofact.reader.cursors import Cursors, Place, uuid
 from chronofact.reader.folding import Reading
 from chronofact.reader.freshness import with_held
@@ -36,8 +44,8 @@ class Looked(NamedTuple):
     relations: list[RelationLine]
     undecided: list[UndecidedLine]
     checked: bool
-    fact_id: bytes | None = None
-    """Of the one memory that was asked about, where anything was said of it."""
+    place: MemoryPlace | None = None
+    """Where the one memory that was asked about is, where anything was said of it."""
 
 
 class Relations:
@@ -77,11 +85,12 @@ class Relations:
         cut = reading.snapshot.standing.position if begun is None else begun.cut
         is_last = len(looked.relations) <= wanted.limit
         place = None if is_last else Place([page[-1].fact_id, page[-1].left, page[-1].right], cut=cut)
-        lacking = await parked_among(reading.snapshot, _covered(wanted, looked.fact_id))
+        lacking = await parked_among(reading.snapshot, _covered(wanted, looked.place))
         return {
             "relations": [relation_body(one) for one in page],
-            "pending": [one._asdict() for one in looked.undecided],
+            "pending": [pending_body(one) for one in looked.undecided],
             "checked": looked.checked,
+            "fact": None if looked.place is None else _fact_body(looked.place),
             "cursor": place and cursors.spell(place),
             "freshness": with_held(freshness_of_page(self._reader, reading, begun, wait), lacking.messages),
         }
@@ -89,19 +98,19 @@ class Relations:
 
 async def _look(snapshot: Snapshot, asking: Asking, wanted: RelationsWanted) -> Looked:
     fact_nos: list[int] = []
-    checked, fact_id = False, None
+    checked, place = False, None
     if wanted.version_id is not None:
         places = await snapshot.memory_places(asking.tenant_id, wanted.version_id)
         mine = [one for one in places if asking.covers(one.scope_kind, one.scope_key)]
         if not mine:
             return Looked([], [], checked=False)
         fact_nos, checked = [one.fact_no for one in mine], any(one.is_checked for one in mine)
-        fact_id = UUID(mine[0].fact_id).bytes
+        place = mine[0]
     relations = await snapshot.relations(replace(wanted, limit=wanted.limit + 1), fact_nos)
     undecided = await snapshot.undecided(wanted, fact_nos)
     if wanted.version_id is None:
         checked = not await snapshot.has_unchecked(wanted)
-    return Looked(relations, undecided, checked, fact_id)
+    return Looked(relations, undecided, checked, place)
 
 
 def _wanted(asking: Asking, found: Mapping[str, str], begun: Place | None) -> RelationsWanted:
@@ -122,8 +131,9 @@ def _wanted(asking: Asking, found: Mapping[str, str], begun: Place | None) -> Re
     )
 
 
-def _covered(wanted: RelationsWanted, fact_id: bytes | None) -> Covered:
+def _covered(wanted: RelationsWanted, place: MemoryPlace | None) -> Covered:
     prefix, scopes = MEMORY_PREFIX, wanted.scopes
+    fact_id = None if place is None else UUID(place.fact_id).bytes
     return Covered(wanted.tenant_id, wanted.subject_id, prefix=prefix, scopes=scopes, fact_id=fact_id)
 
 
@@ -142,10 +152,34 @@ def relation_body(one: RelationLine) -> Body:
         "event_id": one.event_id,
         "left_text": one.left_text,
         "right_text": one.right_text,
-        "fact": {
-            "fact_id": one.fact_id,
-            "subject": one.subject_label or one.subject_id,
-            "scope": f"{one.scope_kind}:{one.scope_key}",
-            "key": one.fact_key,
-        },
+        "left_valid_from": one.left_valid_from,
+        "right_valid_from": one.right_valid_from,
+        "fact": _fact_body(one),
+    }
+
+
+def pending_body(one: UndecidedLine) -> Body:
+    """A pair that waits, with what a person needs to decide it."""
+    return {
+        "left": one.left,
+        "right": one.right,
+        "reason": one.reason,
+        "since": one.since,
+        "age_s": round(one.age_s, 3),
+        "left_text": one.left_text,
+        "right_text": one.right_text,
+        "left_valid_from": one.left_valid_from,
+        "right_valid_from": one.right_valid_from,
+        "fact_id": one.fact_id,
+        "fact": _fact_body(one),
+        "decide_command": None if one.right is None else decide_command(one.left, one.right),
+    }
+
+
+def _fact_body(one: RelationLine | UndecidedLine | MemoryPlace) -> Body:
+    return {
+        "fact_id": one.fact_id,
+        "subject": one.subject_label or one.subject_id,
+        "scope": f"{one.scope_kind}:{one.scope_key}",
+        "key": one.fact_key,
     }

@@ -169,10 +169,27 @@ _RELATION: Final = shape(
         "event_id": ID,
         "left_text": nullable(TEXT),
         "right_text": nullable(TEXT),
+        "left_valid_from": nullable(INSTANT),
+        "right_valid_from": nullable(INSTANT),
         "fact": _FACT,
     }
 )
-_PENDING: Final = shape({"left": ID, "right": nullable(ID), "reason": TEXT, "since": INSTANT, "fact_id": ID})
+_PENDING: Final = shape(
+    {
+        "left": ID,
+        "right": nullable(ID),
+        "reason": TEXT,
+        "since": INSTANT,
+        "age_s": {"type": "number"},
+        "left_text": nullable(TEXT),
+        "right_text": nullable(TEXT),
+        "left_valid_from": nullable(INSTANT),
+        "right_valid_from": nullable(INSTANT),
+        "fact_id": ID,
+        "fact": _FACT,
+        "decide_command": nullable(TEXT),
+    }
+)
 _EXPLANATION: Final = shape(
     {
         "answer": _answer(),
@@ -201,6 +218,6 @@ SHAPES: Final[dict[tuple[str, str], Schema]] = {
     ("GET", "/v1/conflicts"): _page("conflicts", _CONFLICT),
     ("GET", "/v1/context"): _CONTEXT,
     ("GET", "/v1/memories"): _MEMORIES,
-    ("GET", "/v1/relations"): _page("relations", _RELATION, pending=many(_PENDING), checked=FLAG),
+    ("GET", "/v1/relations"): _page("relations", _RELATION, pending=many(_PENDING), checked=FLAG, fact=nullable(_FACT)),
 }
 """By method and path."""
