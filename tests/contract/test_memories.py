@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -23,7 +23,9 @@ from chronofact.domain.events import (
     RelationsChecked,
     Verdict,
 )
+from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.postgres import memories
+from chronofact.postgres.looking import Look, Reach, Ref, looks
 from chronofact.postgres.session import conninfo_for
 from tests.contract.filling import fill, log_order, sliced
 from tests.contract.memory_log import MemoryTopic
@@ -141,10 +143,9 @@ def test_a_candidate_is_found_by_a_key_whatever_its_cosine_and_by_cosine_whateve
 
 
 def test_only_memories_that_came_before_are_candidates(filled: str) -> None:
-    seq = ask(filled, lambda at, _: memories.memory(at, "p1", FACT.fact_id, ids(SENCHA)[0]))
-    assert seq is not None
-    assert found(filled, seq.event_seq, "drink", "leaf", tea=1) == {"tea": ("keys", "cosine"), "coffee": ("keys",)}
-    assert found(filled, seq.event_seq + 1, "drink", "leaf").keys() == {"tea", "coffee", "sencha"}
+    seq = look(filled, SENCHA).memory.event_seq
+    assert found(filled, seq, "drink", "leaf", tea=1) == {"tea": ("keys", "cosine"), "coffee": ("keys",)}
+    assert found(filled, seq + 1, "drink", "leaf").keys() == {"tea", "coffee", "sencha"}
 
 
 def test_what_gave_way_was_merged_or_is_proposed_stays_one_and_what_was_revoked_does_not(filled: str) -> None:
@@ -183,8 +184,7 @@ def test_a_candidate_says_how_long_it_holds_and_how_near_it_is(filled: str) -> N
 
 
 def test_a_memory_is_what_was_derived(filled: str) -> None:
-    told = ask(filled, lambda at, _: memories.memory(at, "p1", FACT.fact_id, ids(SENCHA)[0]))
-    assert told is not None
+    told = look(filled, SENCHA).memory
     assert (told.text, told.keys, told.frames) == ("sencha", ["leaf"], [frame("drink", "sencha")])
     assert (told.extractor, told.embedder, told.embedding) == (
         "hand-1",
@@ -192,19 +192,46 @@ def test_a_memory_is_what_was_derived(filled: str) -> None:
         pointing(tea=0.9, water=0.3),
     )
     assert (told.valid_from, told.valid_to, told.recorded_at) == (30, None, BASE + 2 * SECOND)
-    without = ask(filled, lambda at, _: memories.memory(at, "p1", FACT.fact_id, ids(WATER)[0]))
-    assert without is not None
+    without = look(filled, WATER).memory
     assert (without.embedder, without.embedding, without.valid_from_known) == (None, None, False)
-    for stranger in (ids(PLAIN)[0], bytes(16)):
-        assert ask(filled, partial(stored, stranger)) is None
+    elsewhere = SENCHA._replace(key=OTHER.fact_id)
+    strangers = [PLAIN, SENCHA._replace(version_id=None), elsewhere]
+    assert ask(filled, partial(looked_at, strangers)) == [None] * 3
+    (foreign,) = ask(
+        filled,
+        lambda at, _: looks(
+            at, "p1", [Ref(bytes(16), SENCHA.key, ids(SENCHA)[0])], Reach(lambda memory: memory.keys, 0.4, 20)
+        ),
+    )
+    assert foreign is None, "another tenant's"
+
+
+def test_several_memories_looked_at_together_are_told_apart(filled: str) -> None:
+    several = [WATER, PLAIN, SENCHA, ELSEWHERE, SENCHA, COFFEE]
+    told = ask(filled, partial(looked_at, several))
+    assert told[1] is None
+    for said, one in zip(several, told, strict=True):
+        assert one is None or (one == look(filled, said) and one.memory.version_id == said.version_id)
+    assert told[2] is not None
+    assert {one.text for one in told[2].candidates} == {"tea"}
+    assert told[5] is not None
+    assert {one.text for one in told[5].candidates} == {"tea"}
+    assert (told[2].names.scope, told[2].names.key) == ("user:self", FACT.identity.fact_key)
 
 
 async def page_behind(place: tuple[int, int], at: AsyncConnection[Any], _no: int) -> list[memories.Unchecked]:
     return await memories.unchecked(at, "p1", older_than=2**60, limit=2, after=place)
 
 
-async def stored(version_id: bytes, at: AsyncConnection[Any], _no: int) -> memories.StoredMemory | None:
-    return await memories.memory(at, "p1", FACT.fact_id, version_id)
+async def looked_at(said: Sequence[Said], at: AsyncConnection[Any], _no: int) -> list[Look | None]:
+    wanted = [Ref(DEVELOPMENT_TENANT.bytes, one.key, one.version_id or bytes(16)) for one in said]
+    return await looks(at, "p1", wanted, Reach(lambda memory: memory.keys, 0.4, 20))
+
+
+def look(address: str, said: Said) -> Look:
+    (found,) = ask(address, partial(looked_at, [said]))
+    assert found is not None
+    return found
 
 
 def test_the_sweep_finds_what_nobody_looked_at_page_by_page(filled: str) -> None:
@@ -221,23 +248,26 @@ def test_the_sweep_finds_what_nobody_looked_at_page_by_page(filled: str) -> None
 
 
 def test_of_several_checks_the_newest_is_told(filled: str) -> None:
-    newest = ask(filled, lambda at, no: memories.checks_of(at, "p1", no, ids(COFFEE, SENCHA, WATER)))
-    assert [(one.version_id, one.decided, one.pending) for one in newest] == [
+    checks = [look(filled, one).check for one in (COFFEE, SENCHA, WATER)]
+    assert [one and (one.version_id, one.decided, one.pending) for one in checks] == [
         (ids(COFFEE)[0], 2, 1),
         (ids(SENCHA)[0], 2, 0),
+        None,
     ]
 
 
 def test_per_pair_a_person_counts_then_what_was_decided_last(filled: str) -> None:
-    told = ask(filled, lambda at, no: memories.relations_of(at, "p1", no))
-    counting = {frozenset((one.left, one.right)): (one.relation, one.decided_by, one.newer) for one in told}
+    counting = {
+        frozenset((one.left, one.right)): (one.relation, one.decided_by, one.newer)
+        for one in look(filled, TEA).declared
+    }
     with_tea = {
         frozenset(ids(TEA, SENCHA)): ("near_duplicate", "person", None),
         frozenset(ids(TEA, COFFEE)): ("supersedes", "rule", ids(COFFEE)[0]),
     }
-    assert counting == with_tea, "the third pair's newer one is none of the two"
-    of_coffee = ask(filled, lambda at, no: memories.relations_of(at, "p1", no, ids(COFFEE)))
-    assert [frozenset((one.left, one.right)) for one in of_coffee] == [frozenset(ids(TEA, COFFEE))]
+    assert counting == with_tea
+    of_coffee = [frozenset((one.left, one.right)) for one in look(filled, COFFEE).declared]
+    assert of_coffee == [frozenset(ids(TEA, COFFEE))], "the other pair's newer one is none of the two"
 
 
 def test_later_assertions_of_a_version_change_nothing_that_was_derived(database: str) -> None:

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from chronofact.adjudicator.ledger import DayLedger, claimed, judged
-from chronofact.adjudicator.ports import Ref
 from chronofact.postgres.claims import Claim, Claims
 from chronofact.postgres.judging_store import JudgingStore
+from chronofact.postgres.looking import Ref
 from chronofact.postgres.model_store import RAW_BYTES_MAX, ModelStore
 from chronofact.runtime.failures import Transient
 from chronofact.text.budget import Call, Spent

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from chronofact.adjudicator.judging import Judge
 from chronofact.adjudicator.passing import Passing
-from chronofact.adjudicator.ports import Ends, Ref
+from chronofact.adjudicator.ports import Ends
 from chronofact.adjudicator.weighing import Weighed
 from chronofact.domain.events import Verdict
 from chronofact.postgres.claims import Claim
-from chronofact.postgres.judging_store import FactNames, Look, Waiting
+from chronofact.postgres.judging_store import Place, Standing, Waiting
+from chronofact.postgres.looking import FactNames, Look, Reach, Ref
 from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked
 from chronofact.runtime.failures import Transient
 from chronofact.text.answers import PairVerdict
@@ -68,22 +69,12 @@ class Store:
     async def route(self, tenant_id: bytes) -> str:
         return self.routed.get(tenant_id, "p1")
 
-    async def next_offset(self, projection: str, topic_id: bytes, partition: int) -> int:
-        return self.at
+    async def standing(self, asked: Sequence[Place]) -> list[Standing | None]:
+        return [Standing(await self.route(one.tenant_id), self.at) for one in asked]
 
-    async def look(
-        self,
-        projection: str,
-        tenant_id: bytes,
-        fact_id: bytes,
-        version_id: bytes,
-        *,
-        keys: Callable[[StoredMemory], Sequence[str]],
-        near: float,
-        nearest: int,
-    ) -> Look | None:
+    async def look(self, projection: str, wanted: Ref, reach: Reach) -> Look | None:
         if self.look_now is not None:
-            keys(self.look_now.memory)
+            reach.keys(self.look_now.memory)
         return self.look_now
 
     async def unchecked(

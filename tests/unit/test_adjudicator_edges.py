@@ -9,13 +9,15 @@ from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import httpx
+import orjson
 import pytest
 
 from chronofact.adjudicator.broker import broker_settings
 from chronofact.adjudicator.passing import Passing
-from chronofact.adjudicator.ports import Ends, Ref
+from chronofact.adjudicator.ports import Ends
 from chronofact.adjudicator.quiet import Seldom
 from chronofact.adjudicator.stream import InOrder
 from chronofact.adjudicator.writing import WriterCalls
@@ -23,7 +25,7 @@ from chronofact.contracts.payload import happening_of
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import RelationsChecked
 from chronofact.domain.identity import DEVELOPMENT_TENANT
-from chronofact.postgres.judging_store import FactNames
+from chronofact.postgres.looking import FactNames, Ref
 from chronofact.runtime.auth import TokenCredentials
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
@@ -121,6 +123,47 @@ async def test_what_the_writer_refuses_is_a_refusal() -> None:
     assert refused.value.code == "pairs_miscounted"
 
 
+async def test_what_is_said_of_several_memories_at_once_is_one_request_and_each_hears_of_its_own() -> None:
+    writer = WriterInProcess()
+    made = calls(writer, None, Health("writer"))
+    requests: list[int] = []
+    once = made._once
+
+    async def counted(tenant: str, body: bytes) -> httpx.Response:
+        requests.append(len(orjson.loads(body)))
+        return await once(tenant, body)
+
+    made._once = counted  # type: ignore[method-assign]
+    good = [CHECK | {"version_id": str(UUID(bytes=version(n)))} for n in range(5)]
+    said: list[list[dict[str, object]]] = [[one] for one in good[:3]]
+    said += [[good[3], CHECK | {"pairs": -1}], [good[4]]]
+    told = await asyncio.gather(
+        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, one) for one in said), return_exceptions=True
+    )
+    assert [getattr(one, "code", None) for one in told] == [None, None, None, "pairs_miscounted", None]
+    assert len(writer.events()) == 5
+    assert requests == [6]
+
+
+async def test_a_request_that_is_refused_as_a_whole_is_said_again_memory_by_memory() -> None:
+    writer = WriterInProcess()
+    made = calls(writer, None, Health("writer"))
+    once = made._once
+
+    async def too_large(tenant: str, body: bytes) -> httpx.Response:
+        if len(orjson.loads(body)) > 1 or str(UUID(bytes=version(2))).encode() in body:
+            return httpx.Response(413, json={"error": {"code": "body_too_large", "message": "no"}})
+        return await once(tenant, body)
+
+    made._once = too_large  # type: ignore[method-assign]
+    said = [CHECK | {"version_id": str(UUID(bytes=version(n)))} for n in range(4)]
+    told = await asyncio.gather(
+        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, [one]) for one in said), return_exceptions=True
+    )
+    assert [getattr(one, "code", None) for one in told] == [None, None, "body_too_large", None]
+    assert len(writer.events()) == 3
+
+
 def test_options_of_security_reach_fausts_client_and_unknown_ones_are_refused() -> None:
     assert broker_settings("a:1,b:2") == {"broker": "kafka://a:1;kafka://b:2"}
     assert broker_settings("a:1", {"socket.timeout.ms": "9"}) == {"broker": "kafka://a:1"}
@@ -194,10 +237,7 @@ async def test_waits_that_begin_together_share_a_look_that_begins_after_them() -
 
     store = Store(None, at=0)
 
-    async def next_offset(projection: str, topic_id: bytes, partition: int) -> int:
-        return 2
-
-    store.next_offset = next_offset  # type: ignore[method-assign]
+    store.at = 2
     passing = Passing(store, ends, monotonic=lambda: 0.0)
     first = asyncio.create_task(passing.passed(Ref(TENANT, FACT, version(1))))
     await running.wait()

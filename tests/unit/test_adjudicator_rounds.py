@@ -9,13 +9,13 @@ import pytest
 
 from chronofact.adjudicator.judging import Outcome
 from chronofact.adjudicator.page import Today, page_of, told_of
-from chronofact.adjudicator.ports import Ref
 from chronofact.adjudicator.service import Adjudicator, ref_of
 from chronofact.adjudicator.sweeping import FIRST_PAUSE_S, Sweeps
 from chronofact.adjudicator.telling import Telling
 from chronofact.contracts.pending import PendingPair, reason_of_check
 from chronofact.domain.errors import Rejected
 from chronofact.postgres.judging_store import Waiting
+from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Unchecked
 from chronofact.runtime.failures import Transient
 from chronofact.runtime.health import Health

@@ -12,6 +12,7 @@ from chronofact.contracts.pending import pending_in
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Verdict
 from chronofact.domain.interval import format_instant
+from chronofact.postgres.judging_store import Place, Standing
 from chronofact.runtime.failures import Transient
 from chronofact.text.gate import Asked
 from chronofact.text.prompt import Told
@@ -218,11 +219,11 @@ async def test_it_waits_until_the_projection_has_applied_what_the_log_holds() ->
     world.store.at = 9
     looked = 0
 
-    async def next_offset(projection: str, topic_id: bytes, partition: int) -> int:
+    async def standing(asked: Sequence[Place]) -> list[Standing | None]:
         nonlocal looked
         looked += 1
-        return 9 + (looked > 3)
+        return [Standing("p1", 9 + (looked > 3)) for _ in asked]
 
-    world.store.next_offset = next_offset  # type: ignore[method-assign]
+    world.store.standing = standing  # type: ignore[method-assign]
     assert await world.judge.judge(world.ref) is Outcome.CHECKED
     assert looked == 4

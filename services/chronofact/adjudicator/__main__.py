@@ -272,8 +272,7 @@ def log_ends(settings: Settings) -> LogEnds:
     admin = Admin(settings.kafka, options=settings.kafka_options)
 
     async def ask() -> Ends:
-        state = await asyncio.to_thread(admin.state, topic)
-        return Ends(state.topic_id, state.high_watermarks)
+        return Ends(*await asyncio.to_thread(admin.ends, topic.name))
 
     return ask
 

@@ -14,13 +14,13 @@ from uuid import UUID
 
 from chronofact.adjudicator.ledger import claimed
 from chronofact.adjudicator.passing import Passing
-from chronofact.adjudicator.ports import Asker, Claims, Memories, Ref, Writer
+from chronofact.adjudicator.ports import Asker, Claims, Memories, Writer
 from chronofact.adjudicator.weighing import Pair, Weighed, keys_of, weigh
 from chronofact.contracts.pending import PendingPair, pending_in, reason_of_check
 from chronofact.domain.events import Decider, Verdict
 from chronofact.domain.interval import format_instant
 from chronofact.postgres.claims import Claim
-from chronofact.postgres.judging_store import Look
+from chronofact.postgres.looking import Look, Reach, Ref
 from chronofact.postgres.memories import Check
 from chronofact.text.answers import PairVerdict
 from chronofact.text.gate import NOT_CONFIGURED, Asked, Undecided
@@ -108,6 +108,7 @@ class Judge:
         self._asker = asker
         self._observer = observer
         self._thresholds = thresholds
+        self._reach = Reach(keys_of, thresholds.near, thresholds.nearest)
         self._asked_max = asked_max
         self._now = now
         self._monotonic = monotonic
@@ -127,7 +128,7 @@ class Judge:
             # after the claim: what its former holder said is below the end that is waited for
             projection = await self._passing.passed(ref)
             begun = self._monotonic()
-            look = await self._look(projection, ref)
+            look = await self._memories.look(projection, ref, self._reach)
             if look is None:
                 return Outcome.NOT_THERE
             if look.check is not None and not (is_again and look.check.pending):
@@ -135,17 +136,6 @@ class Judge:
             return await self._decide(ref, look, claim, begun, is_too_old=is_too_old)
         finally:
             await self._claims.give_back(claim)
-
-    async def _look(self, projection: str, ref: Ref) -> Look | None:
-        return await self._memories.look(
-            projection,
-            ref.tenant_id,
-            ref.fact_id,
-            ref.version_id,
-            keys=keys_of,
-            near=self._thresholds.near,
-            nearest=self._thresholds.nearest,
-        )
 
     async def _decide(self, ref: Ref, look: Look, claim: Claim, begun: float, *, is_too_old: bool) -> Outcome:
         if look.memory.lifecycle == "REVOKED":

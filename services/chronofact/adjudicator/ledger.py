@@ -10,8 +10,9 @@ from typing import Final
 
 import structlog
 
-from chronofact.adjudicator.ports import Claims, Ref, Spending
+from chronofact.adjudicator.ports import Claims, Spending
 from chronofact.postgres.claims import Claim
+from chronofact.postgres.looking import Ref
 from chronofact.postgres.model_store import AnswerLine
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.text.budget import Call, Spent

@@ -7,19 +7,12 @@ from datetime import date
 from typing import Any, NamedTuple, Protocol
 
 from chronofact.postgres.claims import Claim
-from chronofact.postgres.judging_store import FactNames, Look, Waiting
-from chronofact.postgres.memories import StoredMemory, Unchecked
+from chronofact.postgres.judging_store import Place, Standing, Waiting
+from chronofact.postgres.looking import FactNames, Look, Reach, Ref
+from chronofact.postgres.memories import Unchecked
 from chronofact.postgres.model_store import AnswerLine
 from chronofact.text.gate import Asked
 from chronofact.text.prompt import Told
-
-
-class Ref(NamedTuple):
-    """One text memory."""
-
-    tenant_id: bytes
-    fact_id: bytes
-    version_id: bytes
 
 
 class Ends(NamedTuple):
@@ -40,19 +33,9 @@ class Memories(Protocol):
 
     async def route(self, tenant_id: bytes) -> str: ...
 
-    async def next_offset(self, projection: str, topic_id: bytes, partition: int) -> int: ...
+    async def standing(self, asked: Sequence[Place]) -> list[Standing | None]: ...
 
-    async def look(
-        self,
-        projection: str,
-        tenant_id: bytes,
-        fact_id: bytes,
-        version_id: bytes,
-        *,
-        keys: Callable[[StoredMemory], Sequence[str]],
-        near: float,
-        nearest: int,
-    ) -> Look | None: ...
+    async def look(self, projection: str, wanted: Ref, reach: Reach) -> Look | None: ...
 
     async def unchecked(
         self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]

@@ -14,9 +14,9 @@ import structlog
 
 from chronofact.adjudicator.judging import Judge, Outcome
 from chronofact.adjudicator.ledger import judged
-from chronofact.adjudicator.ports import Ref
 from chronofact.adjudicator.telling import Telling
 from chronofact.domain.errors import Rejected
+from chronofact.postgres.looking import Ref
 from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.logging import place_of

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from chronofact.adjudicator.judging import PENDING, REVIEW, Outcome, is_in_review
-from chronofact.adjudicator.ports import Asker, Memories, Ref
+from chronofact.adjudicator.ports import Asker, Memories
 from chronofact.contracts.pending import pending_in
 from chronofact.postgres.judging_store import Waiting
+from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Unchecked
 
 PAGE: Final = 200

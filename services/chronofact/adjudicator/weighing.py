@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chronofact.postgres.judging_store import Look
+from chronofact.postgres.looking import Look
 from chronofact.postgres.memories import Candidate, StoredMemory
 from chronofact.text.frames import frames_of_json
 from chronofact.text.pairs import Judgement, Memory, Outcome, Thresholds, judge, lookup_keys

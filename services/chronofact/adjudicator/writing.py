@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,13 +13,17 @@ import httpx
 import orjson
 
 from chronofact.domain.errors import Rejected
-from chronofact.postgres.judging_store import FactNames
+from chronofact.postgres.looking import FactNames
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
+from chronofact.runtime.together import Together
 
 PART: Final = "writer"
 COMMANDS_MAX: Final = 1_000
+MEMORIES_MAX: Final = 64
 """In one request."""
+LANES: Final = 2
+TENANTS_MAX: Final = 1_000
 TIMEOUT_S: Final = 30.0
 PAUSE_MAX_S: Final = 10.0
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -47,13 +52,25 @@ class WriterCalls:
         self._lacks_token = lacks_token
         self._retried = retried
         self._sleep = sleep
+        self._of_tenants: dict[bytes, Together[list[bytes], Rejected | None]] = {}
 
     async def send(self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]]) -> None:
-        """As the port says."""
+        """As the port says; what is said of several memories at the same time is one request."""
         fact = {"subject": names.subject, "scope": names.scope, "key": names.key}
         for start in range(0, len(commands), COMMANDS_MAX):
-            part = [{**one, **fact} for one in commands[start : start + COMMANDS_MAX]]
-            await self._send(str(UUID(bytes=tenant_id)), orjson.dumps(part))
+            part = [orjson.dumps({**one, **fact}) for one in commands[start : start + COMMANDS_MAX]]
+            refusal = await self._together(tenant_id).ask(part)
+            if refusal is not None:
+                raise refusal
+
+    def _together(self, tenant_id: bytes) -> Together[list[bytes], Rejected | None]:
+        found = self._of_tenants.get(tenant_id)
+        if found is None:
+            if len(self._of_tenants) >= TENANTS_MAX:
+                self._of_tenants = {tenant: one for tenant, one in self._of_tenants.items() if one.is_busy}
+            work = partial(self._sent, str(UUID(bytes=tenant_id)))
+            found = self._of_tenants[tenant_id] = Together(work, most=MEMORIES_MAX, lanes=LANES)
+        return found
 
     async def look(self) -> None:
         """Whether the writer is there, for readiness, and would take what we say."""
@@ -72,11 +89,26 @@ class WriterCalls:
         """Gives its connections back."""
         await self._http.aclose()
 
-    async def _send(self, tenant: str, body: bytes) -> None:
+    async def _sent(self, tenant: str, parts: Sequence[list[bytes]]) -> list[Rejected | None]:
+        """Of each part the first refusal in it."""
+        commands = [one for part in parts for one in part]
+        if len(parts) == 1 or len(commands) <= COMMANDS_MAX:
+            answer = await self._answered(tenant, b"[%s]" % b",".join(commands))
+            refusals = _refusals(answer, len(commands))
+            if refusals is not None:
+                told = iter(refusals)
+                return [next(filter(None, [next(told) for _ in part]), None) for part in parts]
+            if len(parts) == 1:
+                return [_as_a_whole(answer)]
+        # the request is too large, or refused as a whole: whosever fault that is, the others are heard
+        return [(await self._sent(tenant, [part]))[0] for part in parts]
+
+    async def _answered(self, tenant: str, body: bytes) -> httpx.Response:
+        """What the writer says of it, once it says anything."""
         pause_s = 0.1
         while True:
             try:
-                await self._once(tenant, body)
+                answer = await self._once(tenant, body)
             except (Transient, Unfit) as failure:
                 self._health.hindered(PART, failure)
                 self._retried(failure.code)
@@ -84,9 +116,9 @@ class WriterCalls:
                 pause_s = min(2 * pause_s, PAUSE_MAX_S)
             else:
                 self._health.ready(PART)
-                return
+                return answer
 
-    async def _once(self, tenant: str, body: bytes) -> None:
+    async def _once(self, tenant: str, body: bytes) -> httpx.Response:
         try:
             answer = await self._http.post("/v1/events", content=body, headers={"x-tenant-id": tenant})
         except httpx.HTTPError:
@@ -95,7 +127,7 @@ class WriterCalls:
             raise _refused(f"the writer refuses the adjudicator's token with status {answer.status_code}")
         if answer.status_code == 429 or answer.status_code >= 500:
             raise Transient("writer_busy", f"the writer answered with status {answer.status_code}")
-        _check_accepted(answer)
+        return answer
 
 
 def _refused(why: str) -> Unfit:
@@ -104,11 +136,18 @@ def _refused(why: str) -> Unfit:
     )
 
 
-def _check_accepted(answer: httpx.Response) -> None:
-    told = orjson.loads(answer.content)
-    refused = [one["error"] for one in told.get("results", []) if one.get("status") != "accepted"]
-    if not answer.is_success:
-        refused.append(told.get("error", {}))
-    if refused:
-        code = str(refused[0].get("code", "unknown"))
-        raise Rejected(code, "the writer refuses what the adjudicator says", field=refused[0].get("field"))
+def _refusals(answer: httpx.Response, commands: int) -> list[Rejected | None] | None:
+    """Of each command; None where the request was refused as a whole."""
+    results = orjson.loads(answer.content).get("results")
+    if not isinstance(results, list) or len(results) != commands:
+        return None
+    return [None if one.get("status") == "accepted" else _rejected(one.get("error", {})) for one in results]
+
+
+def _as_a_whole(answer: httpx.Response) -> Rejected:
+    return _rejected(orjson.loads(answer.content).get("error", {}))
+
+
+def _rejected(error: Mapping[str, Any]) -> Rejected:
+    code = str(error.get("code", "unknown"))
+    return Rejected(code, "the writer refuses what the adjudicator says", field=error.get("field"))

@@ -125,6 +125,22 @@ class Admin:
         """
         return self._named(topic.name, lambda: self._look(topic.name, is_partial=is_partial))
 
+    def ends(self, name: str) -> tuple[bytes, dict[int, int]]:
+        """The topic's id and where each of its partitions ends: what a look takes that asks for nothing else.
+
+        Raises:
+            Transient: ``kafka_unreachable``.
+            Unfit: ``topic_missing``.
+        """
+
+        def look() -> tuple[bytes, dict[int, int]]:
+            described = self._described(name)
+            partitions = len(described.partitions)
+            asked = self._asked_offsets(name, partitions, OffsetSpec.latest(), self._timeout_s)
+            return _uuid_bytes(described.topic_id), self._told_all(asked)
+
+        return self._named(name, look)
+
     def topic_id(self, name: str) -> bytes:
         """The 16 bytes of the topic's id as it is now.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,12 +14,18 @@ from psycopg import AsyncConnection
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.session import CONNECT_TIMEOUT_S, conninfo_for
 from chronofact.runtime.failures import Corruption, Transient, Unfit
+from chronofact.runtime.together import Together
 
 SIGN_S: Final = 1.0
+TOGETHER_MAX: Final = 256
 STILL_S: Final = 6.0
 """Postgres ends a connection that asked for nothing for so long, as the group does with a member that is as silent."""
 _SPACE: Final = 0x6A756467
 """Of our advisory locks; a memory is one of 2^32 within it, and two that share a number only wait for one another."""
+
+_TAKE: Final = "select n, pg_try_advisory_lock(%s::integer, n) from unnest(%s::integer[]) as n"
+_GIVE_BACK: Final = "select pg_advisory_unlock(%s::integer, n) from unnest(%s::integer[]) as n"
+_SIGN: Final = "select true"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +45,8 @@ class Claims:
         self._signs: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._mine: dict[int, Claim] = {}
+        self._taking = Together(self._take, most=TOGETHER_MAX)
+        self._giving_back = Together(self._give_back, most=TOGETHER_MAX)
 
     async def take(self, version_id: bytes) -> Claim | None:
         """The memory is ours to judge now; None while somebody else does, here or elsewhere.
@@ -45,12 +54,16 @@ class Claims:
         Raises:
             Transient, Unfit: Postgres is away.
         """
-        number = _number(version_id)
+        return await self._taking.ask(_number(version_id))
+
+    async def _take(self, numbers: Sequence[int]) -> list[Claim | None]:
         async with self._turn:
-            if number in self._mine or not await self._told("select pg_try_advisory_lock(%s, %s)", _SPACE, number):
-                return None
-            self._mine[number] = claim = Claim(number)
-            return claim
+            free = [number for number in dict.fromkeys(numbers) if number not in self._mine]
+            told = await self._told(_TAKE, _SPACE, free) if free else []
+            claims = {number: Claim(number) for number, is_taken in told if is_taken}
+            self._mine |= claims
+        # one of those that ask for the same is the first
+        return [claims.pop(number, None) for number in numbers]
 
     async def check(self, claim: Claim) -> None:
         """Returns where it is ours still; who stood still for a while finds that it is not.
@@ -60,36 +73,41 @@ class Claims:
             Unfit: Postgres refuses us.
         """
         async with self._turn:
-            await self._told("select true")
+            await self._told(_SIGN)
             if self._mine.get(claim.number) is not claim:
                 raise Transient("claim_lost", "another process may judge the memory by now")
 
     async def give_back(self, claim: Claim) -> None:
         """Others may judge it; nothing is raised, since a connection that is gone has given all back."""
+        await self._giving_back.ask(claim)
+
+    async def _give_back(self, claims: Sequence[Claim]) -> Sequence[Claim]:
         async with self._turn:
-            if self._mine.get(claim.number) is claim:
-                del self._mine[claim.number]
+            mine = [one.number for one in claims if self._mine.get(one.number) is one]
+            for number in mine:
+                del self._mine[number]
+            if mine:
                 with suppress(Transient, Unfit, Corruption):
-                    await self._told("select pg_advisory_unlock(%s, %s)", _SPACE, claim.number)
+                    await self._told(_GIVE_BACK, _SPACE, mine)
+        return claims
 
     async def close(self) -> None:
         """Gives back all."""
         async with self._turn:
             await self._drop()
 
-    async def _told(self, statement: str, *values: int) -> bool:
+    async def _told(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with failures_named():
             try:
                 connection = await self._open()
                 async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                    found = await (await connection.execute(statement, values)).fetchone()
+                    return await (await connection.execute(statement, values)).fetchall()
             except TimeoutError:
                 await self._drop()
                 raise psycopg.OperationalError("no answer in time") from None
             except psycopg.Error:
                 await self._drop()
                 raise
-        return bool(found and found[0])
 
     async def _open(self) -> AsyncConnection[Any]:
         if self._connection is None or self._connection.closed:
@@ -115,7 +133,7 @@ class Claims:
                 if connection is not self._connection:
                     return
                 with suppress(Transient, Unfit, Corruption):
-                    await self._told("select true")
+                    await self._told(_SIGN)
 
 
 def _number(version_id: bytes) -> int:

@@ -1,8 +1,8 @@
-"""The adjudicator's side of the database: a memory with what it is to be held against, what waits, and who judges what."""
+"""The adjudicator's side of the database: memories with what they are to be held against, and what waits."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -14,34 +14,35 @@ from psycopg_pool import AsyncConnectionPool
 from chronofact.postgres import memories
 from chronofact.postgres.claims import Claims
 from chronofact.postgres.errors import failures_named, not_routed
-from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked
+from chronofact.postgres.looking import Look, Reach, Ref, looks
+from chronofact.postgres.memories import Unchecked
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.session import CONNECT_TIMEOUT_S, conninfo_for
 from chronofact.postgres.silence import answering
 from chronofact.postgres.template import Script, script
+from chronofact.runtime.together import Together
 
 STATEMENT_TIMEOUT_MS: Final = 20_000
 ANSWER_TIMEOUT_S: Final = 25
+"""Of one statement."""
+LOOKED_AT_MAX: Final = 16
+"""Memories in one snapshot."""
+LANES: Final = 2
 
 
-class FactNames(NamedTuple):
-    """What a command names a fact by."""
+class Place(NamedTuple):
+    """A tenant, and a partition of a topic."""
 
-    subject: str
-    scope: str
-    key: str
+    tenant_id: bytes
+    topic_id: bytes
+    partition: int
 
 
-class Look(NamedTuple):
-    """One memory in one snapshot."""
+class Standing(NamedTuple):
+    """What a tenant reads, and how far that has come there."""
 
-    names: FactNames
-    memory: StoredMemory
-    check: Check | None
-    """Its newest."""
-    declared: list[Counting]
-    """Of its pairs, those that somebody has decided."""
-    candidates: list[Candidate]
+    projection: str
+    next_offset: int
 
 
 class Waiting(NamedTuple):
@@ -74,6 +75,7 @@ class JudgingStore:
             kwargs={"autocommit": True},
         )
         self.claims = Claims(conninfo)
+        self._looking = Together(self._looks, most=LOOKED_AT_MAX, lanes=LANES)
 
     async def open(self) -> None:
         """Starts the pool; it does not wait for Postgres."""
@@ -101,61 +103,33 @@ class JudgingStore:
             raise not_routed()
         return str(found[0])
 
-    async def next_offset(self, projection: str, topic_id: bytes, partition: int) -> int:
-        """How far a projection has come in a partition of that topic."""
-        lines = await self._rows("standing", {"projection": projection, "partition": partition})
-        return max((at for topic, at in lines if topic == topic_id), default=0)
+    async def standing(self, asked: Sequence[Place]) -> list[Standing | None]:
+        """Of each tenant the projection that it reads, and how far that has come; None where it reads none."""
+        tenants, topics, partitions = zip(*asked, strict=True)
+        named = {
+            "tenant_ids": [UUID(bytes=one) for one in tenants],
+            "topic_ids": [UUID(bytes=one) for one in topics],
+            "partitions": list(partitions),
+        }
+        lines = await self._rows("standing", named)
+        return [None if projection is None else Standing(projection, at) for _, projection, at in lines]
 
-    async def look(
-        self,
-        projection: str,
-        tenant_id: bytes,
-        fact_id: bytes,
-        version_id: bytes,
-        *,
-        keys: Callable[[StoredMemory], Sequence[str]],
-        near: float,
-        nearest: int,
-    ) -> Look | None:
-        """A memory and all that it is to be held against, as of one moment; None where the projection has no such memory."""
-        async with self._connected() as connection:
-            await connection.execute("begin isolation level repeatable read read only")
-            try:
-                return await self._look(connection, projection, (tenant_id, fact_id, version_id), keys, near, nearest)
-            finally:
-                if not connection.closed:
-                    await connection.execute("rollback")
+    async def look(self, projection: str, wanted: Ref, reach: Reach) -> Look | None:
+        """A memory and all that it is to be held against, as of one moment; None where the projection has no such memory.
 
-    async def _look(
-        self,
-        connection: AsyncConnection[Any],
-        projection: str,
-        ids: tuple[bytes, bytes, bytes],
-        keys: Callable[[StoredMemory], Sequence[str]],
-        near: float,
-        nearest: int,
-    ) -> Look | None:
-        tenant_id, fact_id, version_id = ids
-        found = await memories.memory(connection, projection, fact_id, version_id)
-        named = {"fact_id": UUID(bytes=fact_id), "tenant_id": UUID(bytes=tenant_id)}
-        lines = await _fetched(connection, "fact", named, schema=projection)
-        if found is None or not lines:
-            return None
-        ((subject, kind, scope_key, key),) = lines
-        checks = await memories.checks_of(connection, projection, found.fact_no, [version_id])
-        declared = await memories.relations_of(connection, projection, found.fact_no, [version_id])
-        candidates = await memories.candidates(
-            connection,
-            projection,
-            found.fact_no,
-            found.event_seq,
-            keys(found),
-            found.embedding,
-            near=near,
-            nearest=nearest,
-        )
-        names = FactNames(str(UUID(bytes=subject)), f"{kind}:{scope_key}", key)
-        return Look(names, found, checks[0] if checks else None, declared, candidates)
+        Those that are asked for at the same time are looked at together.
+        """
+        return await self._looking.ask((projection, wanted, reach))
+
+    async def _looks(self, asked: Sequence[tuple[str, Ref, Reach]]) -> list[Look | None]:
+        found: list[Look | None] = [None] * len(asked)
+        for projection, reach in {(projection, reach) for projection, _, reach in asked}:
+            places = [place for place, one in enumerate(asked) if (one[0], one[2]) == (projection, reach)]
+            async with self._connected(ANSWER_TIMEOUT_S * len(places)) as connection:
+                looked = await looks(connection, projection, [asked[place][1] for place in places], reach)
+            for place, one in zip(places, looked, strict=True):
+                found[place] = one
+        return found
 
     async def unchecked(
         self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]
@@ -175,9 +149,9 @@ class JudgingStore:
             return await _fetched(connection, name, named, **slots)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _connected(self, limit_s: float = ANSWER_TIMEOUT_S) -> AsyncIterator[AsyncConnection[Any]]:
         with failures_named():
-            async with answering(self.pool, limit_s=ANSWER_TIMEOUT_S) as connection:
+            async with answering(self.pool, limit_s=limit_s) as connection:
                 yield connection
 
 

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any, Final, NamedTuple
 
 import orjson
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
@@ -19,7 +19,7 @@ from chronofact.contracts.derived import DIMENSIONS
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.memory_lines import high_first
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
-from chronofact.postgres.spelling import Instant, UuidArray, take_parameters
+from chronofact.postgres.spelling import Instant, take_parameters
 from chronofact.postgres.template import Script, script
 
 _HEAD: Final = Struct("!hh").pack(DIMENSIONS, 0)
@@ -117,16 +117,6 @@ class Halves(bytes):
     __slots__ = ()
 
 
-async def memory(
-    connection: AsyncConnection[Any], projection: str, fact_id: bytes, version_id: bytes
-) -> StoredMemory | None:
-    """One memory; None where the projection has none of that id, or nothing derived from it."""
-    lines = await _lines(connection, projection, "memory", {"fact_id": _Id(fact_id), "version_id": _Id(version_id)})
-    for *told, extractor, frames, keys, embedder, embedding in lines:
-        return StoredMemory._make((*told, extractor, orjson.loads(frames), keys, embedder, _little(embedding)))
-    return None
-
-
 async def candidates(
     connection: AsyncConnection[Any],
     projection: str,
@@ -142,7 +132,15 @@ async def candidates(
 
     Whether one holds makes no difference, unless it was revoked: each pair is judged once, in whichever order it came.
     """
-    named = {
+    named = around(fact_no, before_seq, lookup_keys, embedding, near=near, nearest=nearest)
+    return [candidate_of(line) for line in await _lines(connection, projection, "candidates", named)]
+
+
+def around(
+    fact_no: int, before_seq: int, lookup_keys: Sequence[str], embedding: bytes | None, *, near: float, nearest: int
+) -> dict[str, Any]:
+    """What the statement of ``candidates`` takes."""
+    return {
         "fact_no": fact_no,
         "before_seq": before_seq,
         "keys": list(lookup_keys),
@@ -150,12 +148,12 @@ async def candidates(
         "near": near,
         "nearest": nearest,
     }
-    return [
-        Candidate._make((*told, orjson.loads(frames), cosine, tuple(how), lifecycle, merged_into))
-        for *told, frames, cosine, how, lifecycle, merged_into in await _lines(
-            connection, projection, "candidates", named
-        )
-    ]
+
+
+def candidate_of(line: Sequence[Any]) -> Candidate:
+    """One of what it answers."""
+    *told, frames, cosine, how, lifecycle, merged_into = line
+    return Candidate._make((*told, orjson.loads(frames), cosine, tuple(how), lifecycle, merged_into))
 
 
 async def unchecked(
@@ -179,36 +177,31 @@ async def unchecked(
     ]
 
 
-async def relations_of(
-    connection: AsyncConnection[Any], projection: str, fact_no: int, version_ids: Sequence[bytes] | None = None
-) -> list[Counting]:
-    """What counts for each pair of a fact that has a declaration, or of the pairs of some memories."""
-    named = {"fact_no": fact_no, "version_ids": None if version_ids is None else UuidArray.of(version_ids)}
-    return [Counting(*line) for line in await _lines(connection, projection, "relations_of", named)]
-
-
-async def checks_of(
-    connection: AsyncConnection[Any], projection: str, fact_no: int, version_ids: Sequence[bytes]
-) -> list[Check]:
-    """The newest check of each of these memories that has one."""
-    named = {"fact_no": fact_no, "version_ids": UuidArray.of(version_ids)}
-    return [Check(*line) for line in await _lines(connection, projection, "checks_of", named)]
-
-
 async def _lines(
     connection: AsyncConnection[Any], projection: str, name: str, named: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
     """What a statement answers, however the connection reads its values elsewhere."""
     with failures_named():
-        async with connection.cursor(binary=True) as cursor:
-            take_parameters(cursor.adapters)
-            cursor.adapters.register_dumper(Halves, _HalvesDumper)
-            cursor.adapters.register_dumper(_Id, _IdDumper)
-            cursor.adapters.register_loader("timestamptz", MicrosLoader)
-            for plain in ("uuid", "json", "bytea"):
-                cursor.adapters.register_loader(plain, RawLoader)
-            await cursor.execute(_script(name).filled(connection, schema=projection), named)
+        async with speaking(connection) as cursor:
+            await cursor.execute(statement(connection, name, projection), named)
             return await cursor.fetchall()
+
+
+def speaking(connection: AsyncConnection[Any]) -> AsyncCursor[Any]:
+    """A cursor that answers ids and texts as bytes and instants as microseconds."""
+    cursor = connection.cursor(binary=True)
+    adapters = cursor.adapters
+    take_parameters(adapters)
+    adapters.register_dumper(Halves, _HalvesDumper)
+    adapters.register_loader("timestamptz", MicrosLoader)
+    for plain in ("uuid", "json", "bytea"):
+        adapters.register_loader(plain, RawLoader)
+    return cursor
+
+
+def statement(connection: AsyncConnection[Any], name: str, projection: str) -> sql.SQL:
+    """One of ours, over a projection."""
+    return _script(name).filled(connection, schema=projection)
 
 
 @cache
@@ -216,7 +209,7 @@ def _script(name: str) -> Script:
     return script("memories", name)
 
 
-def _little(sent: bytes | None) -> bytes | None:
+def little(sent: bytes | None) -> bytes | None:
     """An embedding as Postgres sends it: two numbers of 16 bits, then the halves, high byte first."""
     return None if sent is None else high_first(sent[4:])
 
@@ -228,17 +221,3 @@ class _HalvesDumper(Dumper):
 
     def dump(self, obj: Halves) -> bytes:
         return _HEAD + high_first(bytes(obj))
-
-
-class _Id(bytes):
-    """One ``uuid``."""
-
-    __slots__ = ()
-
-
-class _IdDumper(Dumper):
-    format = Format.BINARY
-    oid = 2950
-
-    def dump(self, obj: _Id) -> bytes:
-        return bytes(obj)
