@@ -33,12 +33,15 @@ def writer() -> RememberingWriter:
         ("I live in Rome, just kidding.", Untaken.SCOPED),
         ("Every summer I live in Rome.", Untaken.SCOPED),
         ("For now I live in Oslo.", Untaken.ONE_OFF),
-        ("I almost moved to Rome.", Untaken.ONE_OFF),
+        ("I almost moved to Rome.", Untaken.UNSURE),
         ("Sometimes I live in Rome.", Untaken.MANY_VALUED),
         ("I also work at Acme.", Untaken.MANY_VALUED),
         ("Delete the file.", Untaken.REQUEST),
         ("Set the timeout to 30 seconds.", Untaken.REQUEST),
         ("We use Figma.", Untaken.MANY_VALUED),
+        ("My favorite food is no longer pizza.", Untaken.NEGATED),
+        ("My favorite color is blue, not red.", Untaken.UNSURE),
+        ("My manager, I guess, is Tom.", Untaken.UNSURE),
     ],
 )
 def test_what_is_not_said_of_somebody_at_large_is_no_fact(
@@ -48,6 +51,28 @@ def test_what_is_not_said_of_somebody_at_large_is_no_fact(
     assert [one["text"] for one in turn["memories"]] == [text]
     assert turn["facts"] == []
     assert reason in {one["reason"] for one in turn["not_taken"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I have been promoted to senior engineer last week.", ("occupation", "senior engineer", "2026-06-08")),
+        ("I have lived in Oslo since May.", ("residence", "oslo", "2026-05-01")),
+        ("I no longer work at Acme and I moved to Oslo.", ("residence", "oslo", "2026-06-17")),
+    ],
+)
+def test_what_is_left_of_a_sentence_is_what_it_says(
+    writer: RememberingWriter, text: str, fact: tuple[str, str, str]
+) -> None:
+    (turn,) = taken(writer, user(text))
+    assert [(one["key"], one["value"], one["valid_from"][:10]) for one in turn["facts"]] == [fact]
+
+
+@pytest.mark.parametrize("text", ["My phone is a Pixel since last Christmas.", "I have been vegan since I was 12."])
+def test_a_start_that_is_not_read_is_not_the_turns(writer: RememberingWriter, text: str) -> None:
+    (turn,) = taken(writer, user(text))
+    assert (turn["facts"], turn["memories"][0]["valid_from"]) == ([], None)
+    assert "date_unread" in {one["reason"] for one in turn["not_taken"]}
 
 
 def test_a_quotation_goes_on_over_sentences(writer: RememberingWriter) -> None:

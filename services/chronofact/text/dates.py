@@ -73,12 +73,12 @@ def dates_of(
     while (word := _WORD.search(text, place)) is not None:
         place = _read_at(reading, found, word.start(), aside) or _end_of_word(text, word.start())
     last_until(found, today)
-    return _settled(text, found)
+    return _settled(reading, found)
 
 
 _WORD: Final = re.compile(r"(?<!\w)(?=\w)")
 _MAYBE: Final = re.compile(
-    r"\d|ago\b|spring|summer|autumn|fall\b|winter|day\b|week|month|quarter|year|decade|night|morning|afternoon|evening|tomorrow|now on|"
+    r"\d|ago\b|since|christmas|easter|thanksgiving|halloween|spring|summer|autumn|fall\b|winter|day\b|week|month|quarter|year|decade|night|morning|afternoon|evening|tomorrow|now on|"
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)",
     re.IGNORECASE,
 )
@@ -314,17 +314,20 @@ _UNREAD: Final = _lead(
     r"|\b(?:in|since|until|by|last|this|next|of)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:spring|summer|autumn|fall|winter)\b"
     r"|\b(?:few|several|some|many|couple\s+of)\s+(?:day|week|month|year|decade)s\s+(?:ago|back)\b"
     r"|\b(?:last|past)\s+(?:few|several|couple\s+of)\s+(?:day|week|month|year|decade)s\b"
+    r"|\b(?:since|until|till|before|after|at|on|by|for)\s+(?:(?:last|this|next)\s+)?(?:christmas|easter|thanksgiving|halloween|new\s+year)"
     r"|(?<!\d )(?<!\w)(?:years|decades|months|weeks|days|ages|long)\s+ago\b"
 )
 """Times that are said and that nothing here reads: whoever took the turn's time for them would be wrong."""
+_SINCE: Final = _lead(r"\bsince\b")
 
 
 # -- what they say together ------------------------------------------------------------------------
 
 
-def _settled(text: str, found: Found) -> Dates:
-    undated = without(text, found.spans)
-    why_not = found.why_not or why_not_of(found) or (Untaken.UNREAD if _UNREAD.search(undated) else None)
+def _settled(reading: _Reading, found: Found) -> Dates:
+    undated = without(reading.text, found.spans)
+    is_unread = _UNREAD.search(undated) or (reading.is_perfect and _SINCE.search(undated))
+    why_not = found.why_not or why_not_of(found) or (Untaken.UNREAD if is_unread else None)
     if why_not is not None:
         return Dates(why_not=why_not, undated=undated)
     within = min(found.within, key=lambda one: one[1] - one[0], default=None)

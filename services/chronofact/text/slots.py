@@ -54,6 +54,11 @@ _ELSEWHERE: Final = frozenset(
     ).split()
 ).union(WEEKDAYS, (f"{day}s" for day in WEEKDAYS))
 """Words of a scope in which something holds that does not hold of somebody at large."""
+_DOUBTS: Final = frozenset(
+    "not n't no nor never neither either or but except without hardly barely almost nearly guess suppose think believe assume reckon "
+    "maybe perhaps probably possibly allegedly supposedly apparently kinda sorta unless until".split()
+)
+"""Words that turn or weaken what is said, where no frame says them."""
 _LABELS: Final = frozenset({"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status"})
 """What may stand before a colon without saying of whom or what the rest is."""
 
@@ -94,6 +99,8 @@ def _why_unsure(frame: Frame) -> Untaken | None:
         return Untaken.SUBORDINATE
     if "not_asserted" in frame.guards:
         return Untaken.HYPOTHETICAL
+    if not _DOUBTS.isdisjoint(frame.unread):
+        return Untaken.UNSURE
     words = frame.scope.split()
     is_labelled = frame.scope.endswith(":") and not _LABELS.issuperset(frame.scope.removesuffix(":").split())
     return Untaken.SCOPED if is_labelled or not _ELSEWHERE.isdisjoint(words) else None
@@ -122,6 +129,8 @@ def blocked_by(frame: Frame) -> Reason | None:
     """Which guard of rule 1 forbids that the value closes another, as far as one frame can tell; in doubt one does."""
     if (guard := guard_of(frame)) is not None:
         return guard
+    if frame.unread:
+        return Reason.UNREAD_WORDS
     if frame.cardinality is Holds.IMMUTABLE:
         return Reason.IMMUTABLE
     if frame.scope and frame.slot not in _TYPED:

@@ -23,6 +23,7 @@ class Untaken(StrEnum):
     # a frame
     SUBORDINATE = "subordinate"
     SCOPED = "scoped"
+    UNSURE = "unsure"
     ONE_OFF = "one_off"
     ENTITY_UNKNOWN = "entity_unknown"
     EVENT = "event"

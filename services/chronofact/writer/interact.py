@@ -12,7 +12,7 @@ from chronofact.domain.canonical import digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import INSTANT_MAX, INSTANT_MIN, format_bound
 from chronofact.text.dates import Dates, dates_of, of_several
-from chronofact.text.frames import Frame
+from chronofact.text.frames import Frame, Polarity, Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.sentences import Sentence
 from chronofact.text.slots import blocked_by, key_of, states_of, why_none
@@ -32,6 +32,9 @@ _STANDING: Final = re.compile(
     r"\b(?:always|never|from\s+now\s+on|by\s+default|in\s+future|in\s+the\s+future|going\s+forward|whenever|every\s+time)\b",
     re.IGNORECASE,
 )
+
+
+_NO_LONGER: Final = re.compile(r"\b(?:no|not\b.*\bany)\s*(?:longer|more)\b", re.IGNORECASE)
 
 
 class Said(NamedTuple):
@@ -116,9 +119,10 @@ def text_of_facts(said: Said, frames: tuple[Frame, ...]) -> str | None:
     """What its facts are better read from: without its lead, and without its dates, which the parser may take for values."""
     if said.is_quoted:
         return None
-    undated = said.dates.undated if said.dates.are_there and not said.plain.is_perfect else ""
+    has_begun = said.plain.is_perfect and said.dates.start is not None  # without its since it is of the past
+    undated = said.dates.undated if said.dates.are_there and not has_begun else ""
     if undated and not _says_time(frames):
-        return undated  # but "has lived there since" without its since is of the past
+        return undated
     return None if said.plain is said.sentence else said.plain.text
 
 
@@ -218,8 +222,11 @@ class Taking:
 
 
 def _why_untaken(said: Said, frame: Frame) -> Untaken | None:
-    """Of a sentence that is not the user's own, or asks for something once."""
+    """Of a sentence that is not the user's own, that says of its only clause that it is over, or asks for something once."""
     if said.is_quoted:
         return Untaken.QUOTED
+    is_flat = frame.polarity is Polarity.POSITIVE and frame.temporality is Temporality.CURRENT
+    if is_flat and not said.plain.is_joined and _NO_LONGER.search(said.sentence.text) is not None:
+        return Untaken.NEGATED
     is_once = frame.slot.startswith("rule:") and _STANDING.search(said.sentence.text) is None
     return Untaken.REQUEST if is_once else None
