@@ -202,6 +202,20 @@ def once_free(store: RebuildStore, rebuild_id: int) -> Iterator[RebuildHold]:
         time.sleep(0.2)
 
 
+def test_a_runner_of_a_database_that_was_lost_is_none_of_the_next_ones(database: str) -> None:
+    store = RebuildStore(database)
+    rebuild_id = store.begin(RebuildWanted(workers=1), workers=1).rebuild.rebuild_id
+    epochs = []
+    for _ in range(2):
+        with store.take(rebuild_id) as hold, psycopg.connect(database, autocommit=True) as connection:
+            assert hold is not None
+            epochs.append(hold.rebuild.epoch)
+            connection.execute("update chronofact.rebuild set epoch = 0")
+        time.sleep(1)
+    # by its number and its projection it could be the same: each worker's statements name the epoch as well
+    assert time.time() - 60 < epochs[0] < epochs[1]
+
+
 def test_a_reconciler_that_gives_signs_of_life_and_does_nothing_is_told_of(database: str) -> None:
     store = RebuildStore(database)
     rebuild_id = store.begin(RebuildWanted(workers=1), workers=1).rebuild.rebuild_id

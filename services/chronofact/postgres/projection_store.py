@@ -104,7 +104,7 @@ class ProjectionStore:
             where = {"projection": self.projection, "topic_id": UUID(bytes=topic_id), "partition": partition}
             self._refuse_half_built(connection)
             self._refuse_other_topic(connection, where)
-            next_offset, epoch, rule = self._one(connection, "claim", where)
+            next_offset, epoch_before, epoch, rule = self._one(connection, "claim", where)
             self._refuse_partition(connection, partition)
             fingerprint = fold_fingerprint(known_rule(self.projection, rule))
             connection.execute(self._statements["claim_fingerprint"], {**where, "fingerprint": fingerprint})
@@ -116,7 +116,7 @@ class ProjectionStore:
             parked = connection.execute(self._statements["claim_parked"], recent).fetchall()
             dropped = connection.execute(self._statements["claim_dropped"], where).fetchall()
         return Claim(
-            epoch_before=epoch - 1,
+            epoch_before=epoch_before,
             epoch=epoch,
             next_offset=next_offset,
             fact_no_last=fact_no_last,
