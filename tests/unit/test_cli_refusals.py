@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
+from chronofact.cli.options import outside_told
 from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.cli.rebuild_asking import Away
 from chronofact.domain.errors import Rejected
+from chronofact.postgres.session import conninfo_for
 from chronofact.reconciler.rebuild_http import wanted_of
+from chronofact.runtime.failures import Transient, Unfit
 from tests.unit.scripted_service import Told, serving
 
 
@@ -41,3 +47,53 @@ def test_a_rebuild_that_is_not_there_is_answered_by_where_the_others_are() -> No
 def test_a_folder_before_the_command_that_it_is_of_is_refused(words: tuple[str, ...]) -> None:
     ran = CliRunner().invoke(app, list(words))
     assert (ran.exit_code, "say it behind seal" in ran.output) == (ExitCode.USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("resolve", "ana"), "Missing argument 'KEY'"),
+        (("memories", "ana", "--include", "all"), "'--include': 'all' is not one of"),
+        (("memories", "ana", "--limit", "0"), "'--limit': it should be greater"),
+        (("resolve", "ana", "k", "--valid-at", "March"), "'March': not an RFC 3339 instant"),
+        (("resolve", "ana", "k", "--as-of", "March"), "a UTC day like"),
+        (("resolve", "ana", "k", "--valid-at", "2026-03-01T10:00:00"), "'2026-03-01T10:00:00': an instant needs an"),
+        (("resolve", "ana", "k", "--valid-at", "2026-02-30"), "day is out of range"),
+    ],
+)
+def test_what_is_typed_wrong_is_said_in_words_of_the_reference(words: tuple[str, ...], told: str) -> None:
+    ran = CliRunner().invoke(app, [*words], env={"COLUMNS": "200"})
+    assert (ran.exit_code, told in ran.output) == (ExitCode.USAGE, True), ran.output
+
+
+@pytest.mark.parametrize(
+    ("named", "is_here", "is_told"),
+    [
+        (None, False, True),
+        (None, True, False),
+        ("CHRONOFACT_POSTGRES", False, False),
+        ("CHRONOFACT_KAFKA", False, False),
+    ],
+)
+def test_where_nothing_runs_and_nothing_is_named_that_is_what_is_said(
+    named: str | None, is_here: bool, is_told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if named is not None:
+        monkeypatch.setenv(named, "somewhere")
+    if is_here:
+        (tmp_path / ".chronofact").mkdir()
+        (tmp_path / ".chronofact" / "stack.json").write_text("{}")
+    with pytest.raises(Failure) as failure, outside_told():
+        raise Transient("postgres_away", "Postgres can't be reached")
+    said = "no stack runs in .chronofact; start one: chronofact up --detach"
+    assert str(failure.value.remedy).startswith(said) == is_told
+    assert str(Away("http://127.0.0.1:8082", "refused").remedy).startswith(said) == is_told
+    assert "is the stack up" in str(Away("http://127.0.0.1:1", "refused").remedy)
+
+
+def test_an_address_that_libpq_can_not_read_is_not_repeated() -> None:
+    with pytest.raises(Unfit, match="can't be read") as refusal:
+        conninfo_for("host=h hunter2", "test")
+    assert "hunter2" not in str(refusal.value)
+    assert refusal.value.__cause__ is None

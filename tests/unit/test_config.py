@@ -7,7 +7,8 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
-from chronofact.runtime.config import Settings
+from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.runtime.config import Settings, settings_or_exit
 from chronofact.runtime.environment import log_unknown_settings, unknown_settings
 
 
@@ -66,6 +67,45 @@ def test_secrets_never_print() -> None:
     )
     assert "hunter2" not in repr(settings) + str(settings)
     assert "hunter2" in settings.postgres.get_secret_value()
+
+
+@pytest.mark.parametrize(
+    "given", ["", "dbname=x", "host = /run/pg dbname=x", "postgres://h/d", "postgresql://u:a%25b@h/d"]
+)
+def test_an_address_of_postgres_is_a_url_or_words_with_values(given: str) -> None:
+    assert Settings.model_validate({"postgres": given}).postgres.get_secret_value() == given
+
+
+@pytest.mark.parametrize("given", ["nonsense", "127.0.0.1:5432/x", "http://h/d", "postgresql://u:hunter2%@h/d"])
+def test_another_one_is_refused_without_repeating_it(
+    given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHRONOFACT_POSTGRES", given)
+    with pytest.raises(SystemExit) as left:
+        settings_or_exit()
+    told = capsys.readouterr().err
+    assert (left.value.code, told.count("\n")) == (2, 1)
+    assert told.startswith("chronofact: CHRONOFACT_POSTGRES: say it like postgresql://")
+    assert given not in told
+    failure = CliRunner().invoke(app, ["routes"]).exception
+    assert isinstance(failure, Failure)
+    assert (failure.code, "CHRONOFACT_POSTGRES: say it like" in failure.message) == (ExitCode.USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("CHRONOFACT_MODEL_URL", "http://127.0.0.1:1/v1", "CHRONOFACT_MODEL_NAME must say"),
+        ("CHRONOFACT_AUTH", "maybe", "CHRONOFACT_AUTH: it should be 'off' or 'tokens'"),
+    ],
+)
+def test_what_is_wrong_with_a_setting_is_said_by_the_variable_and_in_our_words(
+    name: str, given: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, given)
+    with pytest.raises(SystemExit):
+        settings_or_exit()
+    assert capsys.readouterr().err.startswith(f"chronofact: {told}")
 
 
 def test_settings_are_frozen() -> None:

@@ -55,6 +55,11 @@ AsOf = Annotated[
 PATIENCE_S = 3.0
 HERE = Path(".chronofact")
 """Where ``chronofact up`` keeps a stack unless told otherwise."""
+NAMED = "is it up, and do CHRONOFACT_KAFKA and CHRONOFACT_POSTGRES name it? chronofact doctor looks"
+NOTHING_NAMED = (
+    f"no stack runs in {HERE}; start one: chronofact up --detach; --data names the folder of another one, "
+    "CHRONOFACT_KAFKA and CHRONOFACT_POSTGRES name servers of your own"
+)
 _LISTENERS = tuple(f"CHRONOFACT_{name}_{part}" for name in ("WRITER", "READER") for part in ("HOST", "PORT"))
 _ELSEWHERE = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", *_LISTENERS)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -151,6 +156,12 @@ def _found_or_configured() -> dict[str, str]:
     return configured()
 
 
+def names_no_server() -> bool:
+    """Whether no setting says where Kafka and Postgres are, and no stack runs here."""
+    named = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", "CHRONOFACT_KAFKA", "CHRONOFACT_POSTGRES")
+    return not (HERE / "stack.json").exists() and not any(name in os.environ for name in named)
+
+
 def configured() -> dict[str, str]:
     """The addresses of ``CHRONOFACT_*``, or of the stack whose folder CHRONOFACT_DATA names."""
     settings = read_settings()
@@ -214,12 +225,12 @@ def read_settings() -> Settings:
     """The configuration, or how it is wrong."""
     from pydantic import ValidationError
 
-    from chronofact.runtime.config import Settings
+    from chronofact.runtime.config import Settings, faults_told
 
     try:
         return Settings()
     except ValidationError as error:
-        wrong = "\n".join(f"  {'.'.join(map(str, one['loc'])) or 'all'}: {one['msg']}" for one in error.errors())
+        wrong = "\n".join(f"  {one}" for one in faults_told(error))
         raise Failure(f"the configuration is wrong:\n{wrong}", code=ExitCode.USAGE) from None
     except (FileNotFoundError, ValueError) as error:
         raise Failure(f"the configuration is wrong: {error}", code=ExitCode.USAGE) from None
@@ -241,7 +252,8 @@ def instant(text: str | None, option: str) -> str | None:
     try:
         parse_instant(spelled)
     except Rejected as refusal:
-        raise typer.BadParameter(f"{text!r} is {refusal.message}", param_hint=option) from None
+        or_day = "" if _DAY.fullmatch(text) else "; a UTC day like 2026-07-01 does, too"
+        raise typer.BadParameter(f"{text!r}: {refusal.message}{or_day}", param_hint=option) from None
     return spelled
 
 
@@ -278,7 +290,7 @@ def outside_told() -> Iterator[None]:
     try:
         yield
     except Transient as error:
-        remedy = "is it up, and do CHRONOFACT_KAFKA and CHRONOFACT_POSTGRES name it? chronofact doctor looks"
+        remedy = NOTHING_NAMED if names_no_server() else NAMED
         raise Failure(f"{error} ({error.code})", code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Unfit as error:
         raise Failure(f"{error} ({error.code})") from None

@@ -1,4 +1,4 @@
-"""Help of commands without the type of what takes no value."""
+"""Help and refusals of commands in words of ours: flags without a type, arguments in capitals, nothing of pydantic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class Plain:
-    """Mixed into a command or a group: flags are told by their names alone."""
+    """Mixed into a command or a group: flags are told by their names alone, arguments as the reference names them."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Options and arguments."""
@@ -17,7 +17,22 @@ class Plain:
         for one in parameters:
             if getattr(one, "is_bool_flag", False) and one.metavar is None:
                 one.metavar = ""
+            elif one.param_type_name == "argument" and one.metavar is None:
+                one.metavar = one.name.upper()
         return parameters
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed.
+
+        Raises:
+            typer.BadParameter: a value is wrong.
+        """
+        try:
+            rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ").replace("Input should be", "it should be")
+            raise
+        return rest
 
 
 def plainly(app: typer.Typer) -> None:

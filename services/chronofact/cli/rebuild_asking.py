@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from chronofact.cli.options import HERE, dialled, of_stack, read_settings, url
+from chronofact.cli.options import HERE, dialled, names_no_server, of_stack, read_settings, url
 from chronofact.cli.outcome import ExitCode, Failure
 
 TIMEOUT_S: Final = 30.0
 PATIENCE_S: Final = 60.0
 """So long a reconciler may be away, restarted say, while somebody watches."""
 _ELSEWHERE: Final = ("CHRONOFACT_CONFIG", "CHRONOFACT_DATA", "CHRONOFACT_RECONCILER_HOST", "CHRONOFACT_RECONCILER_PORT")
+_USUAL: Final = "http://127.0.0.1:8082"
 _REMEDIES: Final = {"not_found": "chronofact rebuild list names those that there were"}
 _USAGE: Final = frozenset({400, 413, 422})
 
@@ -27,7 +28,7 @@ class Away(Failure):
         super().__init__(
             f"the reconciler can't be reached at {address}: {why}",
             code=ExitCode.UNREACHABLE,
-            remedy="is the stack up? chronofact doctor looks; --data names the folder of another one",
+            remedy=_remedy(address),
         )
 
 
@@ -143,6 +144,13 @@ def _address(data: Path | None) -> str:
     if not found:
         raise Failure(f"no reconciler runs in the stack of {data}", code=ExitCode.UNREACHABLE)
     return found
+
+
+def _remedy(address: str) -> str:
+    """Of a reconciler that does not answer; the usual address was tried where nothing names another."""
+    if address == _USUAL and names_no_server():
+        return f"no stack runs in {HERE}; start one: chronofact up --detach; --data names the folder of another one"
+    return "is the stack up? chronofact doctor looks; --data names the folder of another one"
 
 
 def _error_of(answer: Any) -> tuple[str, str, str | None]:

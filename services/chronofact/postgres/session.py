@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from psycopg import AsyncConnection, Connection
+from psycopg import AsyncConnection, Connection, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
 from chronofact.postgres.errors import failures_named
+from chronofact.runtime.failures import Unfit
 
 CONNECT_TIMEOUT_S = 5
 KEPT_ALIVE: Final = {
@@ -35,8 +36,20 @@ LOOK_UPS: Final = {
 
 
 def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
-    """The conninfo with our session settings on top of the options that it already has."""
-    given = conninfo_to_dict(conninfo)
+    """The conninfo with our session settings on top of the options that it already has.
+
+    Raises:
+        Unfit: libpq can't read it.
+    """
+    try:
+        given = conninfo_to_dict(conninfo)
+    except ProgrammingError:
+        # whose message repeats a part of it, the password perhaps
+        raise Unfit(
+            "postgres_refuses",
+            "the address of Postgres can't be read",
+            remedy="say it like postgresql://USER:PASSWORD@HOST:5432/NAME",
+        ) from None
     wanted: dict[str, str | int] = {
         "timezone": "UTC",
         "datestyle": "ISO",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -20,6 +21,8 @@ from pydantic_settings import (
 )
 
 _USAGE: Final = 2
+_CONNINFO: Final = re.compile(r"\s*(postgres(ql)?://([^\s%]|%[0-9A-Fa-f]{2})*|(\w+\s*=.*)?)\s*", re.ASCII | re.DOTALL)
+"""A URL whose escapes are some, or words with values; the rest libpq finds."""
 _ALMOST: Final = 0.85
 FURTHER: Final = (
     *("config", "cache", "tenant", "token"),
@@ -230,6 +233,16 @@ class Settings(BaseSettings):
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
 
+    @field_validator("postgres")
+    @classmethod
+    def _is_conninfo(cls, given: SecretStr) -> SecretStr:
+        if not _CONNINFO.fullmatch(given.get_secret_value()):
+            raise ValueError(
+                "say it like postgresql://USER:PASSWORD@HOST:5432/NAME, with %25 for % and %40 for @ in a password, "
+                "or like host=HOST dbname=NAME"
+            )
+        return given
+
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:
         if self.bodies_bytes_max < self.body_bytes_max:
@@ -261,14 +274,14 @@ class Settings(BaseSettings):
         ]
         if open_hosts:
             raise ValueError(
-                "auth=off is accepted only when every listener is on loopback; use auth=tokens and tokens_file"
+                "CHRONOFACT_AUTH=off is accepted only when every listener is on loopback; use tokens and CHRONOFACT_TOKENS_FILE"
             )
         return self
 
     @model_validator(mode="after")
     def _model_is_named(self) -> Self:
         if self.model_url and not self.model_name:
-            raise ValueError("model_name must say what the model at model_url is called")
+            raise ValueError("CHRONOFACT_MODEL_NAME must say what the model at CHRONOFACT_MODEL_URL is called")
         return self
 
     @classmethod
@@ -310,12 +323,19 @@ def settings_or_exit() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False):
-            name = "".join(f"CHRONOFACT_{part}".upper() for part in found["loc"][:1])
-            sys.stderr.write(f"chronofact: {name}: {found['msg']}\n" if name else f"chronofact: {found['msg']}\n")
+        for told in faults_told(error):
+            sys.stderr.write(f"chronofact: {told}\n")
     except (OSError, ValueError) as error:
         sys.stderr.write(f"chronofact: {error}\n")
     sys.exit(_USAGE)
+
+
+def faults_told(error: ValidationError) -> list[str]:
+    """What is wrong with settings, each after its variable's name, without its value."""
+    found = error.errors(include_url=False, include_input=False)
+    told = [one["msg"].removeprefix("Value error, ").replace("Input should be", "it should be") for one in found]
+    names = ["".join(f"CHRONOFACT_{part}: ".upper() for part in one["loc"][:1]) for one in found]
+    return [name + what for name, what in zip(names, told, strict=True)]
 
 
 @contextmanager
