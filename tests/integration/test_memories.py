@@ -57,6 +57,35 @@ async def test_a_change_shows_from_its_instant_on_and_only_since_it_was_known(wo
     assert (await world.get("/v1/memories", subject="ada", valid_at=JULY))["left_out"]["superseded"] == 1
 
 
+async def test_what_took_its_place_is_told_as_of_both_instants(world: World) -> None:
+    ada = Remembered("ada")
+    python, go = ada.says_that("User prefers Python", MARCH), ada.says_that("User switched to Go", JUNE, JULY)
+    rust, again = ada.says_that("User switched to Rust", APRIL, JUNE), ada.says_that("User prefers Python!", APRIL)
+    world.tell(python, go, rust, again)
+    world.tell(
+        ada.declares(Verdict.SUPERSEDES, python, go, newer=go),
+        ada.declares(Verdict.SUPERSEDES, python, rust, newer=rust),
+    )
+
+    async def place_of_python(**asked: Any) -> tuple[str, str | None, str | None]:
+        body = await world.get("/v1/memories", subject="ada", include=["superseded", "merged"], **asked)
+        (old,) = (one for one in body["memories"] if one["version_id"] == text_id(python))
+        return old["standing"], old["superseded_by"], old["merged_into"]
+
+    assert await place_of_python(valid_at=APRIL) == ("superseded", text_id(rust), None)
+    assert await place_of_python(valid_at=JUNE) == ("superseded", text_id(go), None)
+    assert await place_of_python(valid_at=JULY) == ("eligible", None, None)
+    early = ada.says_that("User has always preferred Python", "2026-01-01T00:00:00Z")
+    world.tell(
+        early,
+        ada.declares(Verdict.NEAR_DUPLICATE, python, again, by=Decider.MODEL),
+        ada.declares(Verdict.NEAR_DUPLICATE, python, early, by=Decider.MODEL),
+        appended_at=NOW + SECOND,
+    )
+    assert await place_of_python(valid_at=JULY) == ("merged", None, text_id(early))
+    assert await place_of_python(valid_at=JULY, as_of="2027-01-15T08:00:00Z") == ("eligible", None, None)
+
+
 async def test_near_duplicates_are_one_memory_until_somebody_says_otherwise(world: World) -> None:
     ada = Remembered("ada")
     first, second, third = (

@@ -7,8 +7,6 @@ select
     v.recorded_at,
     v.source_id,
     case when l.fact_no is null then v.confidence else l.confidence end as confidence,
-    case when l.fact_no is null then v.superseded_by_id else l.superseded_by_id end as superseded_by_id,
-    case when l.fact_no is null then v.merged_into_id else l.merged_into_id end as merged_into_id,
     exists(
         select from {schema}.checked as c
         inner join {schema}.event as said on c.fact_no = said.fact_no and c.event_seq = said.event_seq
@@ -23,9 +21,7 @@ left join {schema}.memory as t on v.fact_no = t.fact_no and v.version_no = t.ver
 left join lateral (
     select
         newest.fact_no,
-        newest.confidence,
-        newest.superseded_by_id,
-        newest.merged_into_id
+        newest.confidence
     from {schema}.version_label as newest
     inner join {schema}.event as said on newest.fact_no = said.fact_no and newest.event_seq = said.event_seq
     where

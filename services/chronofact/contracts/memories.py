@@ -76,8 +76,6 @@ class MemoryLine(NamedTuple):
     recorded_at: str
     source_id: str
     confidence: float | None
-    superseded_by_id: str | None
-    merged_into_id: str | None
     is_checked: bool
 
 

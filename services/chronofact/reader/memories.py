@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -22,7 +24,9 @@ from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_bound, format_instant
 from chronofact.reader.answers import Body
 from chronofact.reader.cursors import Cursors, Place, natural, text
+from chronofact.reader.folding import HISTORY_TOO_LONG, Reading
 from chronofact.reader.freshness import with_held
+from chronofact.reader.gone import Gone, gone
 from chronofact.reader.held import Covered, parked_among
 from chronofact.reader.lists import freshness_of_page, valid_at_of
 from chronofact.reader.nearness import Nearness
@@ -32,6 +36,7 @@ from chronofact.reader.requests import limit_in, parameters, required, wait_in
 from chronofact.reader.service import Reader
 
 QUERY_CHARS_MAX: Final = 2_000
+_HERE: Final = Gone(None, None)
 
 _PARAMETERS: Final = frozenset(
     {"subject", "scope", "category", "query", "include", "valid_at", "as_of", "cursor", "limit"}
@@ -81,11 +86,15 @@ class Memories:
             look = _Page(snapshot, facts, included, [] if begun is None else begun.key, limit)
             page, key = await look.searched(asked) if asked else look.listed()
             lines = await snapshot.memories([_as_known(one, wanted) for one in page])
+            told = await _gone(reading, page, lines, wanted)
             lacking = await parked_among(snapshot, _covered(wanted))
             cut = snapshot.standing.position if begun is None else begun.cut
         place = None if key is None else Place(key, wanted.valid_at, cut)
         return {
-            "memories": [_body(one, line, found["subject"]) for one, line in zip(page, lines, strict=True)],
+            "memories": [
+                _body(one, line, told.get(line.version_id, _HERE), found["subject"])
+                for one, line in zip(page, lines, strict=True)
+            ],
             "searched": searched,
             "left_out": left_out_of(facts, included),
             "cursor": place and cursors.spell(place),
@@ -258,7 +267,37 @@ def _word(one: Shown) -> str:
     return "merged" if one.version_no in one.fact.merged else "eligible"
 
 
-def _body(one: Shown, line: MemoryLine, subject: str) -> Body:
+async def _gone(
+    reading: Reading, page: Sequence[Shown], lines: Sequence[MemoryLine], wanted: MemoriesWanted
+) -> Mapping[str, Gone]:
+    """Of those shown that gave way or were merged what took their place then; nothing for a fact of too many events."""
+    away: dict[int, list[bytes]] = {}
+    facts = {one.fact.fact_no: one for one in page}
+    for one, line in zip(page, lines, strict=True):
+        if _word(one) != "eligible":
+            away.setdefault(one.fact.fact_no, []).append(UUID(line.version_id).bytes)
+    found: dict[str, Gone] = {}
+    for fact_no, version_ids in away.items():
+        fact_id = UUID(facts[fact_no].fact.fact_id).bytes
+        try:
+            histories = await reading.histories(wanted.tenant_id, [fact_id])
+        except Rejected as error:
+            if error.code != HISTORY_TOO_LONG:
+                raise
+            continue
+        asked = partial(
+            gone,
+            histories[fact_id].events,
+            version_ids,
+            valid_at=wanted.valid_at,
+            system_as_of=_as_known(facts[fact_no], wanted).system_as_of,
+            rule=reading.snapshot.standing.rule,
+        )
+        found |= {str(UUID(bytes=one)): told for one, told in (await asyncio.to_thread(asked)).items()}
+    return found
+
+
+def _body(one: Shown, line: MemoryLine, told: Gone, subject: str) -> Body:
     fact, number, ranked = one
     word = _word(one)
     body: Body = {
@@ -277,8 +316,8 @@ def _body(one: Shown, line: MemoryLine, subject: str) -> Body:
         "source_id": line.source_id,
         "confidence": line.confidence,
         "standing": word,
-        "superseded_by": line.superseded_by_id if word == "superseded" else None,
-        "merged_into": line.merged_into_id if word == "merged" else None,
+        "superseded_by": _id(told.superseded_by) if word == "superseded" else None,
+        "merged_into": _id(told.merged_into) if word == "merged" else None,
         "pending_review": number in fact.under_review,
         "pending_pairs": number in fact.undecided,
         "checked": line.is_checked,
@@ -288,3 +327,7 @@ def _body(one: Shown, line: MemoryLine, subject: str) -> Body:
         body["places"] = {"words": ranked.place_worded, "nearness": ranked.place_near}
         body["cosine"] = None if ranked.cosine is None else round(ranked.cosine, 4)
     return body
+
+
+def _id(version_id: bytes | None) -> str | None:
+    return None if version_id is None else str(UUID(bytes=version_id))
