@@ -19,6 +19,7 @@ help: ## What there is to do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMPS)/kafka $(STAMPS)/compiled ## Everything into .venv, from the lock file, hashes checked
+	@echo "Done: everything is in $(VENV). Try $(BIN)/chronofact demo, or $(BIN)/chronofact up."
 
 $(STAMPS)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

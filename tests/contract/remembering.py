@@ -23,6 +23,7 @@ class TwinModels:
 
     def __init__(self) -> None:
         self.read: list[str] = []
+        self.stumbled = 0
 
     def frames_of_many(self, texts: Sequence[str]) -> list[tuple[Frame, ...]]:
         self.read += texts

@@ -39,7 +39,7 @@ def page(*memories: dict[str, Any], **changed: Any) -> dict[str, Any]:
     return {
         "memories": list(memories),
         "searched": None,
-        "left_out": {"superseded": 2, "merged": 0},
+        "left_out": {"superseded": 2, "merged": 0, "pending_pairs": 1},
         "cursor": None,
         "freshness": FRESH,
     } | changed
@@ -97,7 +97,8 @@ def test_memories_are_listed_with_what_is_to_know_of_them(chronofact: Command) -
         "since 2026-03-01T00:00:00Z",
         f"start unknown; by chat-1; superseded by {OTHER}; not checked yet",
         f"merged by {OTHER}; pending pairs",
-        "left out: 2 superseded",
+        "left out: 2 superseded, 1 waiting for a verdict; --include superseded --include pending_pairs shows them",
+        "chronofact relations SUBJECT tells",
     ):
         assert shown in " ".join(chronofact.out.split())
     assert "\x1b[2J" not in chronofact.out

@@ -98,3 +98,32 @@ def test_a_turn_that_was_said_at_no_instant_is_named() -> None:
     with Client(writer="http://127.0.0.1:9") as client, pytest.raises(Rejected) as raised:
         client.interact("ana", turns, source="chat-17")
     assert (raised.value.code, raised.value.field) == ("instant_malformed", "turns.1.at")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"content": "b"}, "memory 1: got an unexpected keyword argument 'content'; did you mean text?"),
+        ({"text": ...}, "memory 1: missing 1 required positional argument: 'text'"),
+        ({"whatever": 1}, "memory 1: got an unexpected keyword argument 'whatever'"),
+    ],
+)
+def test_of_many_the_one_with_wrong_arguments_is_named(wrong: dict[str, Any], told: str) -> None:
+    right: dict[str, Any] = {"subject": "ana", "category": "note", "text": "a", "source": "s"}
+    other = {name: one for name, one in (right | wrong).items() if one is not ...}
+    with Client(writer="http://127.0.0.1:9") as client, pytest.raises(TypeError) as raised:
+        client.remember_many([right, other])
+    assert str(raised.value) == told
+
+
+def test_of_many_the_one_with_a_wrong_instant_is_named() -> None:
+    right: dict[str, Any] = {"subject": "ana", "source": "s"}
+    with Client(writer="http://127.0.0.1:9") as client:
+        with pytest.raises(Rejected) as raised:
+            client.remember_many([{**right, "category": "note", "text": "a", "valid_from": "2026"}])
+        assert raised.value.field == "0.valid_from"
+        with pytest.raises(Rejected) as raised:
+            client.assert_many([{**right, "key": "k", "value": 1, "valid_to": "2026"}])
+        assert raised.value.field == "0.valid_to"
+        with pytest.raises(TypeError, match=r"^turn 0: .*'content'; did you mean text\?$"):
+            client.interact("ana", [{"role": "user", "content": "a"}], source="s")

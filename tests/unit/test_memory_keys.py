@@ -12,7 +12,8 @@ from chronofact.contracts.derived import decode
 from chronofact.contracts.payload import happening_of
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import FactAsserted, Lifecycle
-from tests.contract.remembering import RememberingWriter, memory
+from chronofact.text.worker import Models
+from tests.contract.remembering import RememberingWriter, TwinModels, memory
 from tests.contract.writing import JSON, LINES, WriterInProcess, assertion
 
 
@@ -126,3 +127,26 @@ def test_too_many_texts_at_once_are_refused_whole() -> None:
     refused = writer.send([assertion(), *(said(subject=str(number)) for number in range(3))])
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "queue_full")
     assert writer.events() == []
+
+
+def test_refusals_say_what_helps(writer: RememberingWriter) -> None:
+    for sent, told in (
+        (said(source="chat"), 'the field is a JSON object, like {"id": "chat-17"}'),
+        (memory(), "type says which command it is; a text memory without type is taken by POST /v1/memories"),
+        (assertion(type=...), "type says which command it is"),
+    ):
+        error = writer.send(sent).json()["error"]
+        assert error["message"].startswith(told)
+        assert ("POST /v1/memories" in error["message"]) == ("text" in sent)
+    body = orjson.dumps(memory(source="chat"))
+    error = writer.ask("POST", "/v1/memories", content=body, headers=JSON).json()["error"]
+    assert (error["field"], error["message"]) == ("source", 'the field is a JSON object, like {"id": "chat-17"}')
+
+
+def test_texts_that_a_rule_of_ours_can_not_read_are_counted() -> None:
+    models = TwinModels()
+    writer = RememberingWriter(lambda: Models(models, models))
+    for stumbled in (0, 2, 2, 3):
+        models.stumbled = stumbled
+        writer.send(said())
+        assert f"chronofact_writer_texts_stumbled_total {stumbled}.0".encode() in writer.metrics.exposition()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +47,7 @@ def changes(
     from chronofact.client.shells import READER
 
     target = Target(data=data, reader=reader, tenant=tenant, token=token)
-    with failures_told(), _lasting_client(target) as client:
+    with failures_told(), _after_told(), _lasting_client(target) as client:
         address = (target.addresses()[1] or READER).rstrip("/")
         follow = following(
             address, subject=subject, scope=scope, key=key, prefix=prefix, after=after, patience_s=RESTART_S
@@ -95,6 +97,18 @@ class Spoken:
         if not self._away:
             _say(f"interrupted: {why}; trying again for up to {RESTART_S:g} s")
         self._away = True
+
+
+@contextmanager
+def _after_told() -> Iterator[None]:
+    """A refusal of the header that the client sends names the option that it came from."""
+    from chronofact.client import Refused
+
+    try:
+        yield
+    except Refused as error:
+        field = "--after" if error.field == "Last-Event-ID" else error.field
+        raise Refused(error.status, error.code, error.message, field=field) from None
 
 
 def _say(line: str) -> None:

@@ -56,8 +56,8 @@ def _rendered(body: Any) -> RenderableType:
 
     from chronofact.cli.counted import counted
 
-    settled = Text(body["text"] or "nothing is settled")
     left_out = body["left_out"] + body["too_long_count"]
+    settled = Text(body["text"] or ("nothing has room" if left_out else "nothing is settled"))
     told = [settled, Text(f"{left_out} left out: --budget makes room", style="dim")] if left_out else [settled]
     questions = [_question(one) for one in body["questions"]]
     unlisted = sum(body["questions_count"].values()) - len(questions)

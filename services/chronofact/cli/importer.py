@@ -18,7 +18,7 @@ from chronofact.cli.options import DataFolder, Json, Target, Tenant, Token, Writ
 from chronofact.cli.outcome import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from chronofact.client import Client, Rejection
+    from chronofact.client import Rejection, Sent
 
 BATCH_LINES_MAX: Final = 1_000
 BATCH_BYTES_MAX: Final = 4 * 2**20
@@ -27,6 +27,8 @@ REFUSED_FOR_A_LINE: Final = frozenset({400, 413, 422})
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too; - is standard input.")]
 Told = Callable[[int, int], None]
 """Told bytes read and lines done of the file."""
+Send = Callable[[list[bytes]], "Sent"]
+NUMBERS_SHOWN: Final = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -53,8 +55,8 @@ def import_files(
     with Target(data=data, writer=writer, tenant=tenant, token=token).patient_client() as client:
         tally = Tally()
         for path in files:
-            _import_one(client, path, tally, quiet=json)
-        _tell(tally, client.position, json=json)
+            send_file(path, tally, lambda lines: client.send_lines(b"\n".join(lines)), quiet=json)
+        tell(tally, client.position, json=json)
     if tally.rejected:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -66,7 +68,7 @@ class Tally:
     accepted: int = 0
     rejected: int = 0
     began: float = field(default_factory=time.monotonic)
-    files_of_rejects: list[Path] = field(default_factory=list)
+    rejects: list[Rejects] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:
@@ -88,9 +90,9 @@ class Batch:
         self.lines.append(line)
         self.size += len(line) + 1
 
-    def has_room_for(self, line: bytes) -> bool:
+    def has_room_for(self, line: bytes, lines_max: int = BATCH_LINES_MAX) -> bool:
         """Whether the line still fits; an empty batch takes any."""
-        return not self.lines or (len(self.lines) < BATCH_LINES_MAX and self.size + len(line) < BATCH_BYTES_MAX)
+        return not self.lines or (len(self.lines) < lines_max and self.size + len(line) < BATCH_BYTES_MAX)
 
     def halves(self) -> tuple[Batch, Batch]:
         """The same lines in two batches."""
@@ -98,14 +100,14 @@ class Batch:
         return Batch(self.numbers[:middle], self.lines[:middle]), Batch(self.numbers[middle:], self.lines[middle:])
 
 
-def batches(lines: Iterator[bytes]) -> Iterator[Batch]:
+def batches(lines: Iterator[bytes], lines_max: int = BATCH_LINES_MAX) -> Iterator[Batch]:
     """The file's lines, without empty ones, by batch."""
     batch = Batch()
     for number, raw in enumerate(lines, start=1):
         line = raw.strip(b" \t\r\n")
         if not line:
             continue
-        if not batch.has_room_for(line):
+        if not batch.has_room_for(line, lines_max):
             yield batch
             batch = Batch()
         batch.add(number, line)
@@ -119,14 +121,21 @@ class Rejects:
     def __init__(self, source: Path) -> None:
         self.path = Path("stdin.rejected.ndjson" if str(source) == "-" else f"{source}.rejected.ndjson")
         self.path.unlink(missing_ok=True)
-        self.count = 0
+        self.numbers: list[int] = []
 
     def add(self, number: int, line: bytes, rejection: Rejection) -> None:
         """Writes one line with why it was refused."""
         error = {"code": rejection.code, "message": rejection.message, "field": rejection.field}
         with self.path.open("ab") as file:
             file.write(orjson.dumps({"line": number, "error": error, "command": _as_sent(line)}) + b"\n")
-        self.count += 1
+        self.numbers.append(number)
+
+    def __str__(self) -> str:
+        """The file, and which lines."""
+        shown = ", ".join(map(str, self.numbers[:NUMBERS_SHOWN]))
+        more = len(self.numbers) - NUMBERS_SHOWN
+        which = "line" if len(self.numbers) == 1 else "lines"
+        return f"{self.path} ({which} {shown}{f' and {more:,} more' if more > 0 else ''})"
 
 
 def _as_sent(line: bytes) -> Any:
@@ -138,12 +147,13 @@ def _as_sent(line: bytes) -> Any:
     return orjson.Fragment(line)
 
 
-def _import_one(client: Client, path: Path, tally: Tally, *, quiet: bool) -> None:
+def send_file(path: Path, tally: Tally, send: Send, *, quiet: bool, lines_max: int = BATCH_LINES_MAX) -> None:
+    """Sends a file's lines by batch, - being standard input; those that are refused go to a file beside it."""
     rejects = Rejects(path)
     try:
         with failures_told(), _progress(path, quiet=quiet) as told, _opened(path) as (raw, stream):
-            for batch in batches(iter(stream)):
-                _send(client, batch, rejects, tally)
+            for batch in batches(iter(stream), lines_max):
+                _send(send, batch, rejects, tally)
                 told(raw.tell() if raw.seekable() else 0, tally.accepted)
     except (EOFError, gzip.BadGzipFile, OSError) as error:
         raise Failure(f"{path} can't be read to its end: {error}", remedy=_so_far(tally)) from None
@@ -151,22 +161,22 @@ def _import_one(client: Client, path: Path, tally: Tally, *, quiet: bool) -> Non
         failure.remedy = f"{failure.remedy or ''}\n{_so_far(tally)}".strip()
         raise
     finally:
-        if rejects.count:
-            tally.files_of_rejects.append(rejects.path)
+        if rejects.numbers:
+            tally.rejects.append(rejects)
 
 
-def _send(client: Client, batch: Batch, rejects: Rejects, tally: Tally) -> None:
+def _send(send: Send, batch: Batch, rejects: Rejects, tally: Tally) -> None:
     """A body that is refused as a whole is halved until the line is alone for whose sake it was."""
     from chronofact.client import Refused, Rejection
 
     try:
-        results = client.send_lines(b"\n".join(batch.lines)).results
+        results = send(batch.lines).results
     except Refused as refusal:
         if refusal.status not in REFUSED_FOR_A_LINE:
             raise
         if len(batch.lines) > 1:
             for half in batch.halves():
-                _send(client, half, rejects, tally)
+                _send(send, half, rejects, tally)
             return
         results = (Rejection(0, refusal.code, refusal.message, refusal.field),)
     for number, line, result in zip(batch.numbers, batch.lines, results, strict=True):
@@ -207,7 +217,8 @@ def _progress(path: Path, *, quiet: bool) -> Iterator[Told]:
         yield lambda position, accepted: bar.update(task, completed=position, accepted=accepted)
 
 
-def _tell(tally: Tally, position: str | None, *, json: bool) -> None:
+def tell(tally: Tally, position: str | None, *, json: bool) -> None:
+    """How many were taken, how fast, and which were not."""
     seconds = round(tally.seconds, 3)
     if json:
         line = {"accepted": tally.accepted, "rejected": tally.rejected, "seconds": seconds, "position": position}
@@ -215,8 +226,8 @@ def _tell(tally: Tally, position: str | None, *, json: bool) -> None:
         return
     rate = (tally.accepted + tally.rejected) / max(tally.seconds, 0.001)
     print(f"{tally.accepted:,} accepted, {tally.rejected:,} rejected in {seconds:.1f} s ({rate:,.0f} a second)")
-    for path in tally.files_of_rejects:
-        print(f"rejected lines, each with why: {path}")
+    for rejects in tally.rejects:
+        print(f"rejected lines, each with why: {rejects}")
 
 
 def _so_far(tally: Tally) -> str:

@@ -79,7 +79,11 @@ def _turns(file: str) -> list[dict[str, Any]]:
         raise typer.BadParameter(f"no JSON: {error}", param_hint="FILE") from None
     for number, turn in enumerate(found):
         if not isinstance(turn, dict) or not {"role", "text"} <= turn.keys() <= {"role", "text", "at"}:
-            raise typer.BadParameter(f"turn {number} is no object of role, text and perhaps at", param_hint="FILE")
+            others = isinstance(turn, dict) and "content" in turn
+            hint = "; what others call content is text here" if others else ""
+            raise typer.BadParameter(
+                f"turn {number} is no object of role, text and perhaps at{hint}", param_hint="FILE"
+            )
     return found
 
 

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 CHANGED: Final = {"supersedes": "supersedes", "contradicts": "contradicts", "near_duplicate": "repeats"}
+LEFT_OUT: Final = {
+    "superseded": "superseded",
+    "merged": "merged into another",
+    "pending_review": "under review",
+    "pending_pairs": "waiting for a verdict",
+}
 TEXT_SHOWN: Final = 100
 
 
@@ -112,9 +118,12 @@ def _memories_told(body: Any) -> RenderableType:
     searched = body["searched"]
     if searched is not None and not searched["nearness"]:
         told.append(Text(f"searched by words alone: {searched['because']}", style="dim"))
-    left_out = ", ".join(f"{count} {name}" for name, count in body["left_out"].items() if count)
-    if left_out:
-        told.append(Text(f"left out: {left_out}; --include shows them", style="dim"))
+    if left_out := {name: count for name, count in body["left_out"].items() if count}:
+        counts = ", ".join(f"{count} {LEFT_OUT[name]}" for name, count in left_out.items())
+        flags = " ".join(f"--include {name}" for name in left_out)
+        told.append(Text(f"left out: {counts}; {flags} shows them", style="dim"))
+    if Include.PENDING_PAIRS in left_out:
+        told.append(Text("chronofact relations SUBJECT tells for what they wait, and how to decide", style="dim"))
     return Group(*told, freshness(freshness_of(body["freshness"])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -33,6 +34,7 @@ Params: TypeAlias = list[tuple[str, str]]
 
 Subject = Annotated[str, typer.Argument(help="Whom or what it is about.")]
 Key = Annotated[str, typer.Argument(help="Fact key, like package_manager.")]
+KNOWN = "chronofact facts SUBJECT lists what is known; --scope names another scope"
 OneScope = Annotated[str | None, typer.Option("--scope", metavar="KIND:KEY", help="Scope; default user:self.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many at most.")]
 
@@ -69,11 +71,13 @@ def resolve(
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/resolve", [*params, *instants(valid_at, as_of)])
     show(body, lambda: answer_table(answer_of(body)), json=json)
+    if not json and body["kind"] == "unknown" and body["reason"] == "never_recorded":
+        print(KNOWN, file=sys.stderr)
 
 
 def facts(
     subject: Subject,
-    scope: OneScope = None,
+    scope: Annotated[str | None, typer.Option("--scope", metavar="KIND:KEY", help="Only in this scope.")] = None,
     prefix: Annotated[str | None, typer.Option("--prefix", help="Only keys that start so.")] = None,
     valid_at: ValidAt = None,
     as_of: AsOf = None,
@@ -92,8 +96,8 @@ def facts(
     params = [("subject", subject), *given(scope=scope, prefix=prefix, limit=limit)]
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/facts", [*params, *instants(valid_at, as_of)])
-    nothing = None if body["facts"] else f"no facts of {subject} in {scope or 'user:self'}; --scope names another scope"
-    show(body, lambda: nothing or facts_told(page_of(body).answers), json=json)
+    of = f"{subject} in {scope}; without --scope every scope is looked at" if scope else subject
+    show(body, lambda: facts_told(page_of(body).answers) if body["facts"] else f"no facts of {of}", json=json)
 
 
 def history(
@@ -156,7 +160,7 @@ def fact_id_of(client: Client, subject: str, key: str, scope: str | None) -> str
     fact = body["fact"]
     if body["kind"] == "unknown" and body["reason"] == "never_recorded":
         said = f"nothing was ever said about {fact['key']} of {fact['subject']} in {fact['scope']}"
-        raise Failure(said, remedy="chronofact facts SUBJECT lists what is known; --scope names another scope")
+        raise Failure(said, remedy=KNOWN)
     fact_id: str = fact["fact_id"]
     return fact_id
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import getpass
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import orjson
 import typer
 
+from chronofact.cli.importer import Tally, send_file, tell
 from chronofact.cli.options import DataFolder, Json, Target, Tenant, Token, Writer, failures_told, instant
-from chronofact.cli.reads import PANEL, OneScope, Subject
+from chronofact.cli.outcome import ExitCode, Failure
+from chronofact.cli.reads import PANEL, OneScope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from chronofact.client import Accepted
 
 STDIN: Final = "-"
+FILE_LINES_MAX: Final = 200
+"""Lines in one request: each is read by a model."""
 
 
 def register(app: typer.Typer) -> None:
@@ -26,8 +31,8 @@ def register(app: typer.Typer) -> None:
 
 
 def remember(
-    subject: Subject,
-    text: Annotated[str, typer.Argument(help="What was said; - reads it from stdin.")],
+    subject: Annotated[str | None, typer.Argument(help="Whom or what it is about.")] = None,
+    text: Annotated[str | None, typer.Argument(help="What was said; - reads it from stdin.")] = None,
     category: Annotated[
         str, typer.Option("--category", metavar="WORD", help="Memories of one category are compared with each other.")
     ] = "note",
@@ -46,6 +51,14 @@ def remember(
     source: Annotated[
         str | None, typer.Option("--source", metavar="ID", help="Who or what said it; default the login name.")
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="NDJSON of memories (text, category, subject, source, valid_from, …) instead of TEXT; .gz too; - is stdin. What a line lacks of subject, category, scope and source is taken from the command.",
+        ),
+    ] = None,
     confidence: Annotated[
         float | None, typer.Option("--confidence", min=0, max=1, help="How sure the source is, 0 to 1.")
     ] = None,
@@ -57,17 +70,27 @@ def remember(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is found in it; nothing is kept.")] = False,
     json: Json = False,
 ) -> None:
-    """Keep a text as a memory, and show what was found in it.
+    """Keep a text as a memory, and show what was found in it; or many, from a file.
 
-    The text is kept as it is; the frames found in it, and how near it is to others, are kept with it. Saying the same again from the same source, with the same times, is the same memory.
+    The text is kept as it is; the frames found in it, and how near it is to others, are kept with it. Saying the same again from the same source, with the same times, is the same memory. Of a file, rejected lines go to FILE.rejected.ndjson, each with why, and the exit code is 1.
     """
-    said = sys.stdin.read() if text == STDIN else text
-    with failures_told(), Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
+    named = getpass.getuser() if source is None else source
+    target = Target(data=data, writer=writer, tenant=tenant, token=token)
+    if file is not None:
+        if text is not None or dry_run or (valid_from, valid_to, confidence) != (None, None, None):
+            raise Failure("--file goes without TEXT, --dry-run and what each line says for itself", code=ExitCode.USAGE)
+        usual = {"subject": subject, "category": category, "scope": scope, "source": {"id": named}}
+        _remember_file(target, file, {name: one for name, one in usual.items() if one is not None}, json=json)
+        return
+    if subject is None or text is None:
+        raise Failure("name SUBJECT and TEXT, or --file", code=ExitCode.USAGE)
+    said = sys.stdin.read().removesuffix("\n").removesuffix("\r") if text == STDIN else text
+    with failures_told(), target.client() as client:
         accepted = client.remember(
             subject,
             category,
             said,
-            source=getpass.getuser() if source is None else source,
+            source=named,
             scope=scope,
             valid_from=instant(valid_from, "--valid-from"),
             valid_to=instant(valid_to, "--valid-to"),
@@ -75,6 +98,34 @@ def remember(
             dry_run=dry_run,
         )
     _tell(accepted, f"memory/{category}", subject, json=json)
+
+
+def _remember_file(target: Target, file: Path, usual: Mapping[str, Any], *, json: bool) -> None:
+    if str(file) != STDIN and not file.is_file():
+        raise typer.BadParameter(f"{file} is no file", param_hint="--file")
+    tally = Tally()
+    with target.patient_client() as client:
+        send_file(
+            file,
+            tally,
+            lambda lines: client.send_lines(b"\n".join(_whole(one, usual) for one in lines), path="/v1/memories"),
+            quiet=json,
+            lines_max=FILE_LINES_MAX,
+        )
+        tell(tally, client.position, json=json)
+    if tally.rejected:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _whole(line: bytes, usual: Mapping[str, Any]) -> bytes:
+    """The line with what it lacks; one that lacks nothing, or is no object, as it came."""
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return line
+    if not isinstance(found, dict) or usual.keys() <= found.keys():
+        return line
+    return orjson.dumps({**usual, **found})
 
 
 def _tell(accepted: Accepted, key: str, subject: str, *, json: bool) -> None:
@@ -93,6 +144,10 @@ def _tell(accepted: Accepted, key: str, subject: str, *, json: bool) -> None:
         print(f"  {_frame(frame)}")
     if not accepted.frames:
         print("  no frames found: kept by its words and its nearness to others alone")
+    if accepted.position is not None:
+        print(
+            f"  held against the others next; what came of it: chronofact relations --version-id {accepted.version_id}"
+        )
 
 
 def _frame(frame: Mapping[str, Any]) -> str:

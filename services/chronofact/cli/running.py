@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from chronofact.cli.options import outside_told, read_settings
+from chronofact.cli.options import HERE, outside_told, read_settings
 from chronofact.cli.outcome import ExitCode, Failure
 from chronofact.contracts.topics import facts_topic
 from chronofact.embedded.errors import EmbeddedError, SettingRefusedError
@@ -39,7 +40,7 @@ def hold(data: Path, port_base: int | None, *, as_json: bool) -> None:
         _progress(as_json=as_json) as report,
         running(data, port_base=port_base, report=report) as (found, supervisor),
     ):
-        _tell(found, as_json=as_json)
+        _tell(data, found, as_json=as_json)
         while True:
             supervisor.tick()
             time.sleep(LOOK_S)
@@ -166,7 +167,7 @@ def _progress(*, as_json: bool) -> Iterator[Report]:
     yield tell
 
 
-def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+def _tell(data: Path, found: dict[str, Any], *, as_json: bool) -> None:
     """Addresses, in one line of JSON or for a person."""
     if as_json:
         print(orjson.dumps({name: found.get(name) for name in (*SHOWN, *TOLD)}).decode(), flush=True)
@@ -174,16 +175,16 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
     for name in SHOWN:
         if found.get(name):
             print(f"{name:<12}{found[name]}")
-    print(
-        "Ctrl-C stops it; the data stay." if found["pid"] == os.getpid() else "`chronofact down` stops it.", flush=True
-    )
+    folder = "" if data == HERE else f" --data {shlex.quote(str(data))}"
+    down = f"`chronofact down{folder}` stops it; the data stay."
+    print("Ctrl-C stops it; the data stay." if found["pid"] == os.getpid() else down, flush=True)
 
 
 def detach(data: Path, port_base: int | None, *, as_json: bool) -> None:
     """Start `up` in a session of its own and wait until it is ready."""
     with _progress(as_json=as_json) as report:
         found = _detached(data, port_base, report)
-    _tell(found, as_json=as_json)
+    _tell(data, found, as_json=as_json)
 
 
 def _detached(data: Path, port_base: int | None, report: Report) -> dict[str, Any]:

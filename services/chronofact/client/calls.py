@@ -35,6 +35,7 @@ from chronofact.client.exchange import Ask, Steps, exchange
 from chronofact.client.explanations import ExplainCalls
 from chronofact.client.interactions import InteractionCalls
 from chronofact.client.memories import MemoryCalls
+from chronofact.client.numbered import each
 from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
 from chronofact.client.searches import SearchCalls
@@ -71,9 +72,9 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCa
             sent = further(sent, told.position)
         return Sent(tuple(results), None if sent is None else sent.encode())
 
-    def send_lines(self, lines: bytes) -> Steps[Sent]:
-        """Sends one batch of NDJSON as it is, unparsed."""
-        return self._posted("/v1/events", lines, content_type="application/x-ndjson")
+    def send_lines(self, lines: bytes, *, path: str = "/v1/events") -> Steps[Sent]:
+        """Sends one batch of NDJSON as it is, unparsed: of commands, or by ``/v1/memories`` of text memories."""
+        return self._posted(path, lines, content_type="application/x-ndjson")
 
     def post(self, path: str, commands: Any, *, index: int = 0, dry_run: bool = False) -> Steps[Sent]:
         """One request of commands to the writer; ``index`` is the first one's place among all that are sent."""
@@ -81,7 +82,7 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCa
 
     def assert_many(self, facts: Iterable[Mapping[str, Any]]) -> Steps[Sent]:
         """``send`` of assertions; each mapping holds the arguments of ``assert_fact``."""
-        return self.send([assertion(**fact) for fact in facts])
+        return self.send([*each("fact", assertion, facts)])
 
     def assert_fact(
         self,

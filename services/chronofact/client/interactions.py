@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from chronofact.client.commands import When, encoded, instant_text, said
 from chronofact.client.exchange import Steps
+from chronofact.client.numbered import each
+from chronofact.domain.errors import Rejected
 
 
 class InteractionCalls:
@@ -43,11 +45,18 @@ class InteractionCalls:
             scope=scope,
             category=category,
             source={"id": source},
-            turns=[_turn(index, **one) for index, one in enumerate(turns)],
+            turns=[*_turns(turns)],
             recorded_at=instant_text(recorded_at, "recorded_at"),
         )
         return self.told("/v1/interactions", encoded(body), dry_run=dry_run)
 
 
-def _turn(index: int, /, role: str, text: str, at: When | None = None) -> dict[str, Any]:
-    return said(role=role, text=text, at=instant_text(at, f"turns.{index}.at"))
+def _turns(turns: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    try:
+        yield from each("turn", _turn, turns)
+    except Rejected as error:
+        raise error.at("turns") from None
+
+
+def _turn(role: str, text: str, at: When | None = None) -> dict[str, Any]:
+    return said(role=role, text=text, at=instant_text(at, "at"))

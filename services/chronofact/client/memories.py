@@ -10,6 +10,7 @@ from typing import Any, Final
 from chronofact.client.answers import Accepted, Rejection, Sent
 from chronofact.client.commands import Source, When, instant_text, said
 from chronofact.client.exchange import Steps
+from chronofact.client.numbered import each
 from chronofact.client.positions import further
 from chronofact.contracts.position import Position
 
@@ -59,7 +60,7 @@ class MemoryCalls:
 
     def remember_many(self, memories: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> Steps[Sent]:
         """Keeps texts in order, in batches, each accepted or rejected by itself; each mapping holds ``remember``'s arguments."""
-        pending = (memory_of(**one) for one in memories)
+        pending = each("memory", memory_of, memories)
         results: list[Accepted | Rejection] = []
         covered: Position | None = None
         while batch := list(islice(pending, BATCH_MEMORIES)):

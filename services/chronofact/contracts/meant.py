@@ -30,6 +30,8 @@ _OTHER_WORDS: Final = MappingProxyType(
         "queries": "query questions items asks",
         "dry_run": "validate test simulate check",
         "value": "val object content data text",
+        "text": "content message body utterance memory value",
+        "category": "kind topic type",
         "source": "sourceid evidence provenance origin",
         "valid_from": "validat at time when date from start since validsince begins startsat",
         "valid_to": "to until end validuntil ends expires expiresat endsat",

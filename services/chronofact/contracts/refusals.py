@@ -51,12 +51,12 @@ def refusal_of(error: ValidationError, *, fields: Collection[str] = ()) -> Rejec
         error: What pydantic found.
         fields: Those of a body whose ``type`` does not tell them.
     """
-    errors = error.errors(include_url=False, include_input=False)
+    errors = error.errors(include_url=False)
     found = _misspelt(errors, fields) or _first(errors)
     code, message = _BY_TYPE.get(found["type"], ("field_type", _WANTED.get(found["type"], "is of another JSON type")))
     if allowed := found.get("ctx", {}).get(_ALLOWED.get(found["type"], "")):
         message = f"{message}: {allowed}"
-    message += _hint(found, fields)
+    message += _hint(found, fields) + _example(found)
     field = "type" if found["type"] in _OF_TYPE else _field(found["loc"] if fields else found["loc"][1:])
     return Rejected(code, message, field=field)
 
@@ -66,6 +66,15 @@ def _misspelt(errors: Sequence[ErrorDetails], fields: Collection[str]) -> ErrorD
     missing = {found["loc"] for found in errors if found["type"] == "missing"}
     unknown = [found for found in errors if found["type"] == "extra_forbidden"] if missing else []
     return next((found for found in unknown if (*found["loc"][:-1], _meant(found, fields)) in missing), None)
+
+
+def _example(found: ErrorDetails) -> str:
+    """Of what is often sent in another form: where it belongs, or how it is written."""
+    if found["type"] == "model_type" and found["loc"][-1] in {"source", "Source"}:
+        return ', like {"id": "chat-17"}'
+    if found["type"] == "union_tag_not_found" and {"text", "category"} <= found["input"].keys():
+        return "; a text memory without type is taken by POST /v1/memories, and by chronofact remember --file"
+    return ""
 
 
 def _hint(found: ErrorDetails, fields: Collection[str]) -> str:

@@ -17,6 +17,12 @@ TEXT_METRICS: Final = (
         labels=("frames",),
     ),
     Metric(
+        "chronofact_writer_texts_stumbled_total",
+        "counter",
+        ("writer",),
+        "Texts on whose parse a rule of ours stumbled: kept without frames; a fault to report, with the text if it may be told.",
+    ),
+    Metric(
         "chronofact_writer_texts_waiting",
         "gauge",
         ("writer",),

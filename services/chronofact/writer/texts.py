@@ -34,6 +34,8 @@ class Texts:
         self._worker = TextWorker(make, texts_max=texts_max)
         self._seconds = metrics.histogram("chronofact_writer_text_seconds")
         self._read = metrics.counter("chronofact_writer_texts_total")
+        self._stumbles = metrics.counter("chronofact_writer_texts_stumbled_total")
+        self._stumbled = 0
         metrics.gauge("chronofact_writer_texts_waiting").set_function(lambda: self._worker.waiting)
 
     async def read(self, texts: Sequence[str]) -> list[Reading]:
@@ -51,6 +53,7 @@ class Texts:
         with_frames = sum(bool(one.frames) for one in readings)
         self._read.labels("some").inc(with_frames)
         self._read.labels("none").inc(len(readings) - with_frames)
+        self._count_stumbles()
         return readings
 
     async def split(self, texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
@@ -71,6 +74,11 @@ class Texts:
             Rejected: ``shutting_down``.
         """
         return await self._worker.frames(texts)
+
+    def _count_stumbles(self) -> None:
+        stumbled = self._worker.stumbled
+        self._stumbles.inc(stumbled - self._stumbled)
+        self._stumbled = stumbled
 
     async def load(self) -> None:
         """Makes the models now."""

@@ -95,6 +95,10 @@ def _go_on(stage: Stage, data: Path, seconds: float, *, is_stopped: bool) -> Non
         ("ask", f"{program} resolve {subject} {key} --valid-at 2019-07-01 --as-of 2019-08-01 --data {folder}"),
         ("see both axes", f"{program} timeline {subject} {key} --data {folder}"),
         ("see every event", f"{program} history {subject} {key} --data {folder}"),
+        (
+            "settle the conflict",
+            f"{program} conflicts {' '.join(tour.NORCROSS)} --tenant {LABELLED_TENANT} --data {folder}",
+        ),
         ("your own facts", f"{program} import FILE.ndjson --data {folder}"),
         ("stop it", f"{program} down --data {folder}"),
     ):
