@@ -108,6 +108,14 @@ def test_it_says_how_to_go_on(demo: str, stack: dict[str, Any], folder: Path) ->
     assert json.loads(ran.stdout)["value"] == "Democrat"
 
 
+def test_the_conflict_that_it_shows_is_there_to_be_settled(demo: str, stack: dict[str, Any], folder: Path) -> None:
+    hint = next(line for line in demo.splitlines() if line.strip().startswith("settle the conflict"))
+    words = hint.partition(" conflicts ")[2].split()
+    ran = run("conflicts", *words, "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert [one["relation"] for one in json.loads(ran.stdout)["conflicts"]].count("OPEN") > 0
+
+
 def test_an_import_again_changes_nothing(stack: dict[str, Any], folder: Path, history: Path) -> None:
     before = tables(stack, TENANT)
     ran = run("import", history, "--tenant", TENANT, "--data", folder, "--json")

@@ -189,6 +189,11 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
         assert chronofact("context", "ana", "--reader", reader.url) == 0
         assert "1 message parked, STALE (held)" in chronofact.out
     assert chronofact("context", "ana", "--budget", "0") == 2
+    for left_out, said in ((0, "nothing is settled"), (2, "nothing has room")):
+        nothing = {**body, "text": "", "left_out": left_out, "too_long_count": 0}
+        with serving(Told(nothing)) as reader:
+            assert chronofact("context", "ana", "--reader", reader.url) == 0
+        assert chronofact.out.startswith(said)
 
 
 def test_a_timeline_has_both_axes(chronofact: Command) -> None:
@@ -276,13 +281,21 @@ def test_a_wrong_instant_names_its_option(chronofact: Command) -> None:
 
 
 def test_nothing_found_is_said(chronofact: Command) -> None:
-    with serving(Told({"facts": [], "cursor": None, "freshness": FRESH}), Told({"conflicts": []})) as reader:
+    nothing = Told({"facts": [], "cursor": None, "freshness": FRESH})
+    with serving(nothing, nothing, Told({"conflicts": []})) as reader:
         assert chronofact("facts", "ana", "--reader", reader.url) == 0
-        assert "no facts of ana in user:self" in chronofact.out
+        assert chronofact.out == "no facts of ana\n"
+        assert chronofact("facts", "ana", "--scope", "repo:a", "--reader", reader.url) == 0
+        assert "no facts of ana in repo:a; without --scope every scope" in chronofact.out
         assert chronofact("conflicts", "--relation", "open", "--reader", reader.url) == 0
         assert "no conflicts" in chronofact.out
-    assert ("relation", "OPEN") in reader.asked[1].params
-    with serving(Told(answer("unknown", reason="never_recorded", valid_during=[None, None]))) as reader:
+    assert ("relation", "OPEN") in reader.asked[2].params
+    never = Told(answer("unknown", reason="never_recorded", valid_during=[None, None]))
+    with serving(never, never, never) as reader:
+        assert chronofact("resolve", "ana", "package_manager", "--reader", reader.url) == 0
+        assert chronofact.err == "chronofact facts SUBJECT lists what is known; --scope names another scope\n"
+        assert chronofact("resolve", "ana", "package_manager", "--json", "--reader", reader.url) == 0
+        assert chronofact.err == ""
         assert chronofact("timeline", "ana", "package_manager", "--reader", reader.url) == 1
     assert "nothing was ever said about package_manager of ana in repo:acme/web" in chronofact.err
 
@@ -345,3 +358,14 @@ def test_an_import_with_nobody_there_says_so_at_once(chronofact: Command, tmp_pa
     assert chronofact("import", str(file), "--writer", "http://127.0.0.1:9") == 3
     assert "http://127.0.0.1:9 can't be reached" in chronofact.err
     assert time.monotonic() - began_s < 10
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(".chronofact", "`chronofact down`"), ("my stack", "`chronofact down --data 'my stack'`")]
+)
+def test_a_stack_that_was_left_running_is_told_with_what_stops_it(
+    data: str, said: str, monkeypatch: pytest.MonkeyPatch, chronofact: Command
+) -> None:
+    monkeypatch.setattr("chronofact.cli.running._detached", lambda *_: {"writer": "http://w", "pid": 0})
+    assert chronofact("up", "--detach", "--data", data) == 0
+    assert chronofact.out.splitlines()[-1] == f"{said} stops it; the data stay."

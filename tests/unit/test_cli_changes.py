@@ -51,6 +51,13 @@ def test_what_is_refused_is_not_said_to_be_followed(chronofact: Command) -> None
     assert "--after" not in chronofact.err
 
 
+def test_an_id_that_none_gave_is_refused_by_its_option(chronofact: Command) -> None:
+    refused = Told({"error": {"code": "position_malformed", "message": "no", "field": "Last-Event-ID"}}, 422)
+    with serving(Told(), refused) as reader:
+        assert chronofact("changes", "--after", "xyz", "--reader", reader.url) == 1
+    assert "refused: position_malformed at --after: no" in chronofact.err
+
+
 @pytest.mark.parametrize("prefix", ["", "a", "pack_", "a.b", "a.", "a/b-", "x" * 200])
 def test_some_key_starts_so(prefix: str) -> None:
     check_prefix(prefix)
