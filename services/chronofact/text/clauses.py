@@ -38,7 +38,17 @@ _TAKING = LIKING | HATING | {"prefer", "stand", "mind", "bear"}
 _ADVERBS = CUES | {"here", "there", "well", "fine", "so", "too", "better", "best", "together", "alone", "back", "home", "away", "out", "still",
                    "already", "never", "always", "often", "more", "less", "much", "also", "ever", "longer", "twice", "only", "even"}  # fmt: skip
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
-_LEMMAS = {"hat": "hate", "hop": "hope", "did": "do", "bas": "base", "life": "live", "rid": "ride", "texte": "text"}
+_LEMMAS = {
+    "hat": "hate",
+    "hop": "hope",
+    "did": "do",
+    "cod": "code",
+    "rewrote": "rewrite",
+    "bas": "base",
+    "life": "live",
+    "rid": "ride",
+    "texte": "text",
+}
 
 
 @dataclass(slots=True)
@@ -183,6 +193,9 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
             clause.preps.append(("to", inner))
             return
         is_gerund = inner.tag_ == "VBG"
+        if matrix == "use" and any(child.dep_ == "dobj" for child in clause.verb.children):
+            seen.add(inner.i)  # "uses Trello to manage tasks": what for
+            return
         if is_gerund and matrix in _TAKING:
             seen.add(inner.i)
             return
@@ -201,7 +214,7 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
             clause.modality = Modality.PLANNED
         elif matrix in WONDERING or (matrix not in FACTIVE and not is_gerund):
             clause.modality = Modality.HYPOTHETICAL
-        elif is_gerund and matrix not in FACTIVE:
+        elif is_gerund and matrix not in FACTIVE and matrix != "go":  # "goes running" is running
             return
         seen.add(clause.verb.i)
         clause.matrix = clause.matrix or clause.verb
@@ -235,7 +248,7 @@ def _gather(clause: Clause, verb: Token) -> None:
                 _gather_prep(clause, child, verb)
             case "pobj" if verb.pos_ == "ADP":  # "no longer like jazz": a preposition that has a subject is a verb
                 clause.objects += joined(child)
-            case "prt":
+            case "prt" if verb.i == clause.verb.i:
                 clause.particle = child.lower_
             case "advmod" if child.lower_ in {"away", "up", "out", "off", "down", "back"} and not clause.particle:
                 clause.particle = child.lower_

@@ -8,11 +8,13 @@ from typing import Final
 from chronofact.text.fitting import ends
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.reasons import Reason
-from chronofact.text.types import are_alternatives, are_apart, follows, type_of
+from chronofact.text.types import are_alternatives, are_apart, are_one_state, follows, type_of
 from chronofact.text.words import ORDINALS, SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
-NEEDS_CUE: Final = frozenset({"residence", "at:in", "employer", "occupation", "use", "vehicle", "housing", "prop:name"})
+NEEDS_CUE: Final = frozenset(
+    {"residence", "staying", "at:in", "employer", "occupation", "use", "vehicle", "housing", "prop:name"}
+)
 """A person may have two of these: another value alone is no change."""
 _OF_VALUES: Final = frozenset({Reason.IMMUTABLE, Reason.SAME_VALUE, Reason.CONTAINED_VALUE})
 _GUARDS: Final = frozenset(Reason)
@@ -85,8 +87,12 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
     if new.from_value and new.from_value == old.scope.partition(" ")[2] and not new.scope:
         return Reason.SWITCHED
     noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""
+    thing = old.slot.split(":")[-1] if old.slot.startswith("do:") and not old.value else ""
+    is_kind = old.slot.startswith("do:") and old.slot.endswith(f":{old.value_type}")  # "code reviews" are no VS Code
     if new.from_value and (
-        shared(new.from_value, old.value) or (noun and shared(new.from_value, f"{old.value} {noun}"))
+        (not is_kind and shared(new.from_value, old.value))
+        or (noun and shared(new.from_value, f"{old.value} {noun}"))
+        or (thing and same(new.from_value, thing))
     ):
         if old.polarity is Polarity.NEGATIVE:
             return Reason.POLARITY
@@ -156,6 +162,8 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
     if contains(old.value, new.value) or is_shortened(old.value, new.value) or _may_be_one_number(old, new):
         return Reason.CONTAINED_VALUE
     if old.value_type == new.value_type == "clock" and _may_be_one_clock(old.value, new.value):
+        return Reason.SAME_VALUE
+    if new.slot == "status" and are_one_state(old.value, new.value):
         return Reason.SAME_VALUE
     if {old.value_type, new.value_type} == {"place", "region"}:
         return Reason.REGION_AND_PLACE

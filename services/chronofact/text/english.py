@@ -38,7 +38,11 @@ def is_readable(text: str) -> bool:
         return False
     if len(_CODE.findall(text)) > 1 + len(text) // 200:
         return False
-    words = [word.casefold() for word in _WORD.findall(text)]
-    foreign = sum(word in _FOREIGN and word not in _AMBIGUOUS for word in words)
+    spelled = _WORD.findall(text)
+    words = [word.casefold() for word in spelled]
+    plain = [
+        word.casefold() for place, word in enumerate(spelled) if not place or word.islower()
+    ]  # "Le Guin" is a name
+    foreign = sum(word in _FOREIGN and word not in _AMBIGUOUS for word in plain)
     english = sum(word in _ENGLISH and word not in _AMBIGUOUS for word in words)
     return len(words) >= 2 and foreign <= english and max(map(len, words)) <= 40

@@ -13,6 +13,7 @@ import spacy
 from chronofact.text.clauses import Clause, clauses_of
 from chronofact.text.english import SENTENCES_MAX, is_readable
 from chronofact.text.frames import Frame
+from chronofact.text.keyed import keyed
 from chronofact.text.making import frame
 from chronofact.text.mood import settle
 from chronofact.text.plain import clean
@@ -78,8 +79,14 @@ class Extractor:
     def _read_many(self, texts: list[str]) -> list[tuple[Frame, ...]]:
         """All parses of a batch together: a fourth of the cost each."""
         topics = [self._topic(text) for text in texts]
-        prepared = [(place, prepare(topics[place][1])) for place, text in enumerate(texts) if is_readable(text)]
-        found: list[tuple[Frame, ...]] = [()] * len(texts)
+        readable = [is_readable(text) for text in texts]
+        found = [
+            (keyed(text) or about_topic(keyed(rest), topic)) if is_one else ()
+            for text, (topic, rest), is_one in zip(texts, topics, readable, strict=True)
+        ]
+        prepared = [
+            (place, prepare(topics[place][1])) for place, is_one in enumerate(readable) if is_one and not found[place]
+        ]
         docs = self._nlp.pipe([one.text for _, one in prepared], batch_size=BATCH_TEXTS)
         for (place, one), doc in zip(prepared, docs, strict=True):
             try:

@@ -44,7 +44,7 @@ def ends(old: Frame, new: Frame) -> bool:
         return False
     if f"at:{new.value}" in old.cues:
         return True
-    return ended <= held
+    return ended <= held | _stems(old.scope)
 
 
 def stem(word: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.phrases import Value, Whose, value_of
 from chronofact.text.timing import time_at
-from chronofact.text.words import IMMUTABLE, KIN, PERSONS, PETS
+from chronofact.text.words import KIN, PERSONS, PETS, never_changes
 
 if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
@@ -109,7 +109,7 @@ def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: An
     text = value if isinstance(value, str) else value.text
     words = set(whose.noun.split())
     holds = Holds.ONE
-    if words & IMMUTABLE and not words & {"favorite", "favourite"}:
+    if never_changes(whose.noun) and not words & {"favorite", "favourite"}:
         holds = Holds.IMMUTABLE
     elif (whose.head in (KIN | PETS) and "best" not in words) or (
         whose.noun == "name" and set(whose.owner.split(":")) & (KIN | PETS)

@@ -47,7 +47,16 @@ def settle(clause: Clause, sentence: Span) -> None:
     clause.cues += [word for word in words if word in CUES and word not in clause.cues]
     if any(
         f" {phrase} " in said
-        for phrase in ("these days", "no longer", "as of", "any longer", "any more", "has since", "since then")
+        for phrase in (
+            "these days",
+            "no longer",
+            "as of",
+            "from now on",
+            "any longer",
+            "any more",
+            "has since",
+            "since then",
+        )
     ):
         clause.cues.append("now")
     if sum(any(ch.isalnum() for ch in word) for word in words) > WORDS_MAX:
@@ -118,6 +127,7 @@ def _is_history(words: list[str], said: str) -> bool:
 
 
 def _is_one_off(words: list[str], said: str) -> bool:
+    said = said.replace(" as of this ", " since ")
     for place, word in enumerate(words):
         if word == "once" and words[place + 1 : place + 2] not in (["a"], ["per"], ["every"]):
             return True

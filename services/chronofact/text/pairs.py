@@ -104,6 +104,8 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     blocked: list[Reason] = []
     is_read = True
     for old in earlier:
+        if not old.is_main and old in later:
+            continue  # said again beside what changed
         beside = any(one is not old and (one.entity, one.slot) == (old.entity, old.slot) for one in earlier)
         answered = [(found, new) for new in later if (found := answer(old, new)) is not None]
         answers = [found for found, _ in answered]

@@ -24,7 +24,6 @@ from chronofact.text.words import (
     DIETS,
     FAMILY,
     GROUPS,
-    IMMUTABLE,
     NO_ROLE_ENDINGS,
     NO_ROLES,
     PARTNERS,
@@ -36,6 +35,7 @@ from chronofact.text.words import (
     STATUS,
     STATUS_PHRASES,
     UNITS,
+    never_changes,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _complement(clause: Clause, token: Token) -> list[Frame]:
 
 def _scheduled_at(clause: Clause, timed: tuple[str, str]) -> Frame:
     """When it is; a birthday is no appointment."""
-    holds = Holds.IMMUTABLE if IMMUTABLE & set(clause.about.noun.split()) else Holds.ONE
+    holds = Holds.IMMUTABLE if never_changes(clause.about.noun) else Holds.ONE
     return frame(clause, "schedule", timed[0], entity=scheduled(clause.about), value_type=timed[1], cardinality=holds)
 
 

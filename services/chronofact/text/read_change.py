@@ -112,11 +112,12 @@ def _is_definite(token: Token) -> bool:
 
 def _numbered(clause: Clause) -> list[Frame]:
     """``rose to 84%``, ``was raised to $98,000``, ``grew to eleven people``, ``turned 42``."""
+    height = _number_after_to(clause)
+    token = clause.after("to", "at") or height
+    if clause.objects and is_person(clause.about) and (clause.lemma in RAISING or _goes_up(clause, height)):
+        return _raised(clause, token)
     if clause.lemma not in RAISING:
         return []
-    token = clause.after("to", "at") or _number_after_to(clause)
-    if clause.objects and is_person(clause.about):
-        return _raised(clause, token)
     if token is None and clause.lemma in {"reach", "hit", "turn"} and clause.objects:
         token = clause.objects[0]
     if token is None or clause.lemma == "be":
@@ -140,22 +141,30 @@ def _numbered(clause: Clause) -> list[Frame]:
 
 def _raised(clause: Clause, token: Token | None) -> list[Frame]:
     """``raised the weekly budget to 150 dollars``."""
-    thing = clause.objects[0]
-    if token is None or len(clause.objects) > 1 or not _is_definite(thing):
+    things = [one for one in clause.objects if token is None or one.i != token.i]
+    thing = things[0] if things else clause.objects[0]
+    if token is None or len(things) != 1 or not _is_definite(thing):
         return []
     value, named = value_of(token, clause.prepared), whose(thing, clause.prepared)
     if not value.has_number or value.is_name:
         return []
     clause.take(token, thing)
+    clause.cues = [cue for cue in clause.cues if cue != "at most"]  # "put it up to 75": that is where it is now
     owner, noun = named.owner or clause.about.entity, named.noun or named.entity
     return [prop(clause, Whose(f"{owner}:{noun}", owner, noun, named.head), value, "number", **_CHANGE)]
+
+
+def _goes_up(clause: Clause, number: Token | None) -> bool:
+    """``put the rate up to 75``, whatever the verb: a new height is told."""
+    return number is not None and any(token.lower_ in {"up", "down"} for token in clause.verb.subtree)
 
 
 def _number_after_to(clause: Clause) -> Token | None:
     """``went up to $2,050``, where ``to`` was read as part of the number."""
     for token in clause.verb.subtree:
         if token.lower_ == "to" and token.dep_ == "quantmod" and token.i > clause.verb.i:
-            return token.head
+            number = token.head
+            return number.head if number.dep_ == "nummod" else number
     return None
 
 
@@ -232,7 +241,7 @@ def _is_indefinite(token: Token) -> bool:
 
 def _switched(clause: Clause) -> list[Frame]:
     """``switched (banks) from X to Y``, ``was upgraded to Y``, ``changed to``."""
-    if clause.lemma not in SWITCHING or clause.about.is_unknown:
+    if clause.about.is_unknown or (clause.lemma not in SWITCHING and not _is_new_version(clause)):
         return []
     to, old = clause.after("to", "into", "in"), clause.after("from")
     if to is None or (clause.lemma == "go" and old is None):
@@ -260,6 +269,12 @@ def _switched(clause: Clause) -> list[Frame]:
             _switch(clause, value, was.text if was is not None else "", value_type=version_type(value) or value.type)
         )
     return found
+
+
+def _is_new_version(clause: Clause) -> bool:
+    """``was bumped to Node 22``: whatever the verb, what has a number is a version."""
+    to = clause.after("to")
+    return to is not None and clause.is_passive and version_type(value_of(to, clause.prepared)).startswith("version of")
 
 
 def _assigned(clause: Clause, value: Value) -> Frame:

@@ -63,7 +63,10 @@ def _ended(clause: Clause) -> list[Frame]:
     if not what or any(child.dep_ == "dative" for child in clause.verb.children) or len(what) > len(joined(what[0])):
         return []
     clause.take(*what, clause.after("until", "to"))
-    if verb in {"lose", "leave", "quit"} and value_of(what[0], clause.prepared).head in _POSTS:
+    if (
+        "ends:work" in families + ("ends:work",) * (verb == "lose")
+        and value_of(what[0], clause.prepared).head in _POSTS
+    ):
         role = clause.after("as", "at", "with")
         clause.take(role)
         return [_end(clause, one, ("ends:work",), role) for one in what]

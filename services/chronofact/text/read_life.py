@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
-from chronofact.text.making import frame, is_person, may_act
+from chronofact.text.making import frame, is_person, may_act, scope_of
 from chronofact.text.phrases import after_noun, joined, value_of
 from chronofact.text.read_be import is_role
 from chronofact.text.types import place_type
@@ -120,8 +120,8 @@ def _resides(clause: Clause) -> list[Frame]:
         return [frame(clause, "at:in", value.text, value_type=place_type(value.text), cardinality=Holds.ONE)]
     if not value.is_name:
         return [frame(clause, "housing", value.text, value_type="housing", cardinality=Holds.ONE)]
-    if clause.lemma == "stay":
-        clause.guards.append("one_off")
+    if clause.lemma == "stay":  # where one stays is no home, but one stays in one place
+        return [frame(clause, "staying", value.text, value_type=place_type(value.text), cardinality=Holds.ONE)]
     return [frame(clause, "residence", value.text, value_type=place_type(value.text), cardinality=Holds.ONE)]
 
 
@@ -193,7 +193,8 @@ def read_plan(clause: Clause) -> list[Frame]:
             words.append(value_of(to, clause.prepared).text)
             clause.take(to)
     value = " ".join(word for word in words if word)
-    return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
+    when = scope_of(clause, is_change=True)  # a plan's date limits nothing: it is done when it is done
+    return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY, scope=when)]
 
 
 def read_saving(clause: Clause) -> list[Frame]:

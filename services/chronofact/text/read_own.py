@@ -213,6 +213,9 @@ def _had(clause: Clause, token: Token, *, got: bool) -> list[Frame]:
         name, modifiers = value.text, "" if none else _called(clause, token)
     holds = Holds.UNKNOWN if kind else Holds.MANY
     found = [frame(clause, f"have:{name}", modifiers, value_type=kind, polarity=polarity, cardinality=holds, **when)]
+    if (timed := _appointed(clause, token)) and not got and polarity is Polarity.POSITIVE:
+        entity = f"{clause.about.entity}:{value.text}"  # she may have another; this one may be moved
+        found = [frame(clause, "schedule", timed[0], entity=entity, value_type=timed[1], scope="")]
     if value.head in _PETS and value.head != "pet" and got:
         found.append(frame(clause, "have:pet", "", polarity=polarity, cardinality=Holds.MANY, **when))
     if when:
@@ -220,6 +223,14 @@ def _had(clause: Clause, token: Token, *, got: bool) -> list[Frame]:
     if name == "baby" and clause.lemma == "have" and clause.temporality is Temporality.PAST:
         return [no_longer_pregnant(clause)]
     return found
+
+
+def _appointed(clause: Clause, token: Token) -> tuple[str, str] | None:
+    """``has a dentist appointment on Tuesday``: when it is."""
+    for said, after in [*clause.preps, *after_noun(token)]:
+        if said in {"on", "at"} and (timed := time_at(after)) is not None:
+            return timed
+    return None
 
 
 def no_longer_pregnant(clause: Clause) -> Frame:

@@ -122,11 +122,12 @@ def _done(clause: Clause, token: Token, said: str) -> Frame:
 
 def _placed(clause: Clause, said: str, token: Token) -> Frame:
     value = value_of(token, clause.prepared)
-    holds = Holds.UNKNOWN if clause.lemma in _IN_ONE_PLACE else Holds.MANY
+    holds = Holds.UNKNOWN if clause.lemma in _IN_ONE_PLACE or value.type else Holds.MANY
+    kind = value.type or ((place_type(value.text) if said == "in" else "name") if value.is_name else "where")
     return frame(
         clause,
         f"do:{clause.phrasal}:{said}",
         value.text,
-        value_type=(place_type(value.text) if said == "in" else "name") if value.is_name else "where",
+        value_type=kind,
         cardinality=holds,
     )

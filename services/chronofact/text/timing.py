@@ -24,7 +24,11 @@ TYPES: Final = frozenset({"clock", "weekday", "month", "date", "year"})
 def time_at(token: Token) -> tuple[str, str] | None:
     """The time that a phrase says, and its type."""
     start = min(token.left_edge.idx, token.idx) if token.left_edge.pos_ != "ADP" else token.idx
-    said = token.doc.text[start : start + 40]
+    return time_said(token.doc.text[start : start + 40])
+
+
+def time_said(said: str) -> tuple[str, str] | None:
+    """The time that words begin with, and its type."""
     if found := _DATE.match(said):
         return " ".join(sorted(found[0].lower().replace("the ", "").replace(" of ", " ").split())), "date"
     if found := _NAMED.match(said):

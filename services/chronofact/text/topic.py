@@ -13,7 +13,7 @@ from chronofact.text.making import ENTITY_MAX
 _TOPIC: Final = re.compile(
     r"(?:\[(?P<inside>[^][]{1,40})\]:?|(?P<label>[\w./#@-]+(?: [\w./#@-]+){0,3})(?::| [-\u2013\u2014]))\s+(?=\S+\s+\S+\s+\S)"
 )
-_SAYS_NOTHING: Final = frozenset(
+SAYS_NOTHING: Final = frozenset(
     {
         "note",
         "update",
@@ -29,8 +29,15 @@ _SAYS_NOTHING: Final = frozenset(
         "user",
         "remember",
         "important",
+        "todo",
+        "task",
+        "idea",
+        "plan",
+        "goal",
+        "decision",
     }
 )
+"""What a note calls itself is not what it is about."""
 _PRONOUNS: Final = frozenset({"user", "we", "?", ""})
 
 
@@ -40,7 +47,7 @@ def split_topic(text: str) -> tuple[str, str]:
     if found is None:
         return "", text
     topic = (found["inside"] or found["label"]).strip().lower()
-    return "" if topic in _SAYS_NOTHING else topic, text[found.end() :]
+    return "" if topic in SAYS_NOTHING else topic, text[found.end() :]
 
 
 def about_topic(frames: Iterable[Frame], topic: str) -> tuple[Frame, ...]:

@@ -120,7 +120,7 @@ _UNDER_WAY: Final = frozenset(
     )
 )
 _OVER: Final = frozenset(
-    "complete completed done finished closed merged approved rejected resolved fixed repaired shipped released launched deployed signed won settled "
+    "accepted published complete completed done finished closed merged approved rejected resolved fixed repaired shipped released launched deployed signed won settled "
     "concluded terminated cancelled canceled abandoned archived".split()
 )
 _OPPOSED: Final = (
@@ -143,6 +143,27 @@ def are_apart(old: str, new: str) -> bool:
     """Whether nobody is both at once; values are ``dating`` or ``dating sam``."""
     kinds = {old.partition(" ")[0], new.partition(" ")[0]}
     return len(kinds) > 1 and not any(kinds <= both for both in _TOGETHER)
+
+
+_ONE_STATE: Final = tuple(
+    frozenset(words.split())
+    for words in (
+        "complete completed done finished concluded closed",
+        "cancelled canceled abandoned terminated",
+        "fixed repaired resolved closed",
+        "shipped released launched deployed live",
+        "started underway ongoing active running",
+        "delayed postponed overdue",
+        "paused suspended stopped",
+        "down offline unavailable broken failing",
+        "operational online available running live active",
+    )
+)
+
+
+def are_one_state(old: str, new: str) -> bool:
+    """Whether two words may tell of one and the same state."""
+    return any(old in words and new in words for words in _ONE_STATE)
 
 
 def follows(old: str, new: str) -> bool:

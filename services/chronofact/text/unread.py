@@ -10,7 +10,7 @@ from chronofact.text.phrases import PASSED_OVER, word_of
 from chronofact.text.timing import TYPES as TIMES
 from chronofact.text.timing import time_at
 from chronofact.text.types import place_type
-from chronofact.text.words import CUES, GENERIC, PLAIN_CALLS
+from chronofact.text.words import APPROXIMATE, AT_LEAST, AT_MOST, CUES, GENERIC, PLAIN_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ _PLAIN: Final = frozenset({"of", "in", "at", "on", "to", "for", "from", "with", 
                            "instead", "out", "up", "off", "down", "away", "back"})  # fmt: skip
 """Prepositions that say how what follows belongs to the clause; any other says more."""
 _DUE: Final = frozenset({"due", "deadline", "date"})
-_SIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "parataxis", "dep", "pcomp"})
+_NEARLY: Final = APPROXIMATE | {word for phrase in (*AT_LEAST, *AT_MOST) for word in phrase.split()}
 
 
 def unread(sentence: Span, clauses: Sequence[Clause], frames: Sequence[Frame], prepared: Prepared) -> tuple[str, ...]:
@@ -44,6 +44,8 @@ def unread(sentence: Span, clauses: Sequence[Clause], frames: Sequence[Frame], p
     said |= {clause.particle for clause in mains}
     if any(one.slot == "end" for one in frames):
         said |= GENERIC
+    if any(cue in one.cues for one in frames for cue in ("about", "at least", "at most")):
+        said |= _NEARLY
     if any(one.value_type in TIMES for one in frames):
         said |= _DUE | {"am", "pm", "m"}
     read = {place for clause in mains for place in clause.used}
@@ -100,6 +102,12 @@ def _says_nothing(token: Token, clauses: Sequence[Clause], prepared: Prepared) -
             return lower in _PLAIN or any(_is_when(child) for child in token.children)
         case "det" if lower in {"no", "every", "each"}:
             return True
+        case "pcomp" if lower == "on":
+            return token.i > 0 and token.nbor(-1).lower_ == "now"
+        case "acl" if lower in {"named", "called"}:
+            return True
+        case "advmod" if lower == "just":
+            return token.head.tag_ in {"VBN", "VBD"}  # "has just moved"
         case _:
             pass
     if token.pos_ == "AUX" or (token.tag_ == "IN" and lower in _PLAIN):

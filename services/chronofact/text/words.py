@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 # what a matrix verb does to the clause under it
@@ -109,9 +110,9 @@ MAKING: Final = frozenset(
 )
 CONSUMING: Final = frozenset({"read", "watch"})
 STATUS: Final = frozenset({
-    "active", "inactive", "archived", "approved", "blocked", "unblocked", "broken", "cancelled", "canceled", "closed", "complete",
+    "accepted", "active", "inactive", "archived", "approved", "blocked", "unblocked", "broken", "cancelled", "canceled", "closed", "complete",
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
-    "open", "overdue", "paused", "pending", "postponed", "public", "private", "ready", "rejected", "released", "repaired",
+    "open", "overdue", "paused", "pending", "postponed", "public", "published", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
     "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
@@ -158,9 +159,32 @@ SIDE_ROLES: Final = frozenset({"student", "musician", "artist", "writer", "autho
                                "novelist", "cartoonist", "magician", "farmer", "landlord", "mother", "father", "reservist"})  # fmt: skip
 """Roles that one may have beside one's work."""
 PARTNERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance", "fiancee", "wife", "husband", "spouse"})
-IMMUTABLE: Final = frozenset({"birthplace", "birthday", "anniversary", "birth", "blood", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
+IMMUTABLE: Final = frozenset({"birthplace", "birthday", "anniversary", "birth", "blood type", "blood group", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
                               "maiden", "heritage", "origin", "first", "height"})  # fmt: skip
-ROLE_ENDINGS: Final = ("er", "or", "ist", "ian", "ant", "ent", "man", "woman", "yst", "eer", "ive", "ect", "mic")
+
+
+def never_changes(noun: str) -> bool:
+    """Whether a noun names what stays as it is: a birthday, a blood type."""
+    words = noun.split()
+    return any(word in IMMUTABLE for word in words) or any(f"{one} {two}" in IMMUTABLE for one, two in pairwise(words))
+
+
+ROLE_ENDINGS: Final = (
+    "er",
+    "tress",
+    "or",
+    "ist",
+    "ian",
+    "ant",
+    "ent",
+    "man",
+    "woman",
+    "yst",
+    "eer",
+    "ive",
+    "ect",
+    "mic",
+)
 ROLES: Final = frozenset({"nurse", "chef", "pilot", "barista", "coach", "clerk", "vet", "cook", "guide", "judge", "nanny", "attorney",
                           "paralegal", "secretary", "intern", "ceo", "cto", "cfo", "mechanic", "head", "lead", "vp", "principal", "maid",
                           "monk", "priest", "scientist", "dj", "cashier", "author", "freelance", "temp"})  # fmt: skip
@@ -173,6 +197,19 @@ NO_ROLES: Final = frozenset(
         "sister",
         "daughter",
         "teenager",
+        "widower",
+        "newcomer",
+        "foreigner",
+        "pensioner",
+        "commuter",
+        "renter",
+        "riser",
+        "sleeper",
+        "caregiver",
+        "learner",
+        "loner",
+        "donor",
+        "minor",
         "fan",
         "parent",
         "owner",
