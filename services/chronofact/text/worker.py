@@ -34,6 +34,11 @@ class Extracts(Protocol):
         """Of what found them."""
         ...
 
+    @property
+    def stumbled(self) -> int:
+        """Texts so far on whose parse a rule stumbled; they have no frames."""
+        ...
+
     def frames_of_many(self, texts: Sequence[str]) -> Sequence[tuple[Frame, ...]]:
         """The frames of each, in order."""
         ...
@@ -127,6 +132,11 @@ class TextWorker:
     def waiting(self) -> int:
         """Texts that are not read yet."""
         return self._waiting
+
+    @property
+    def stumbled(self) -> int:
+        """Texts so far on whose parse a rule stumbled; they have no frames."""
+        return 0 if self._models is None else self._models.extractor.stumbled
 
     async def derive(self, texts: Sequence[str]) -> list[Reading]:
         """What is derived of each text, in order.
