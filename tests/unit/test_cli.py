@@ -139,6 +139,17 @@ def test_conflicts_show_both_sides(chronofact: Command) -> None:
     assert ("relation", "OPEN") in reader.asked[0].params
 
 
+def test_a_command_to_be_copied_goes_where_this_one_went(chronofact: Command, tmp_path: Path) -> None:
+    edge = {"relation": "OPEN", "fact": FACT, "left": claim("a", "npm"), "right": claim("b", "pnpm"), "recorded_at": AT}
+    body = {"conflicts": [{**edge, "settle_command": "do it"}], "cursor": None}
+    with serving(Told(body)) as reader:
+        (tmp_path / "stack.json").write_text(orjson.dumps({"writer": None, "reader": reader.url}).decode())
+        assert chronofact("conflicts", "--data", str(tmp_path), "--tenant", "big co") == 0
+        assert f"do it --data {tmp_path} --tenant 'big co'" in chronofact.out.splitlines()
+        assert chronofact("conflicts", "--data", str(tmp_path), "--tenant", "big co", "--json") == 0
+        assert orjson.loads(chronofact.out)["conflicts"][0]["settle_command"] == "do it"
+
+
 def test_conflicts_are_listed_with_or_without_saying_list(chronofact: Command) -> None:
     for words, named in (([], []), (["list"], []), (["list", "list"], ["list"]), (["ana", "k"], ["ana", "k"])):
         with serving(Told({"conflicts": [], "cursor": None})) as reader:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from chronofact.cli.options import DataFolder, Json, Reader, Tenant, Token, Writer
 from chronofact.cli.outcome import ExitCode, Failure
-from chronofact.cli.reads import PANEL, Limit, OneScope, asking, fact_id_of, given, show
+from chronofact.cli.reads import PANEL, Limit, OneScope, asking, fact_id_of, given, send_on, show
 
 if TYPE_CHECKING:
     from chronofact.client import Client, Settlement
@@ -68,6 +68,8 @@ def listed(
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/conflicts", given(subject=subject, key=key, relation=named, limit=limit))
     found = body["conflicts"]
+    if not json:
+        send_on(found, "settle_command", data=data, tenant=tenant)
     show(body, lambda: conflicts_told(found, commands=True) if found else "no conflicts", json=json)
     if found and not json:
         print("settle asks which to keep; or say --keep left, right or neither, with --reason and --by")

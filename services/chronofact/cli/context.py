@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Scope, Tenant, Token, ValidAt
-from chronofact.cli.reads import PANEL, Subject, asking, given, instants, show
+from chronofact.cli.reads import PANEL, Subject, asking, given, instants, send_on, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,6 +47,8 @@ def context(
         if body["freshness"]["stale"]:
             print(_fresh(body), file=sys.stderr)
         return
+    if not json:
+        send_on(body["questions"], "settle_command", data=data, tenant=tenant)
     show({**body, "cursor": None} if not json else body, lambda: _rendered(body), json=json)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Tenant, Token, ValidAt
 from chronofact.cli.outcome import ExitCode, Failure
-from chronofact.cli.reads import PANEL, Limit, Subject, asking, given, instants, show
+from chronofact.cli.reads import PANEL, Limit, Subject, asking, given, instants, send_on, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -104,6 +104,8 @@ def relations(
     params = given(subject=subject, version_id=version, relation=relation and relation.value, limit=limit)
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/relations", params, wait_ms=wait_ms)
+    if not json:
+        send_on(body["pending"], "decide_command", data=data, tenant=tenant)
     show(body, lambda: _relations_told(body, limit), json=json)
 
 

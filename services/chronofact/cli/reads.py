@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -25,6 +26,8 @@ from chronofact.cli.options import (
 from chronofact.cli.outcome import Failure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from chronofact.client import Client
@@ -180,6 +183,14 @@ def show(body: Any, render: Callable[[], RenderableType], *, json: bool) -> None
     Console().print(render(), crop=False)
     if isinstance(body, dict) and body.get("cursor"):
         print("there is more; --limit shows more of it")
+
+
+def send_on(commands: Iterable[dict[str, Any]], field: str, *, data: Path | None, tenant: str | None) -> None:
+    """Has the commands that an answer names, to be copied, go to the same stack and tenant as the one that asked."""
+    words = [word for name, one in given(data=data, tenant=tenant) for word in (f"--{name}", one)]
+    for command in commands:
+        if words and command.get(field):
+            command[field] += f" {shlex.join(words)}"
 
 
 def _width() -> int:
