@@ -61,6 +61,8 @@ def test_another_form_is_no_other_value(march: str, june: str, reason: Reason | 
     [
         ("auth: retry limit is 3", "auth: retry limit is 5"),
         ("Team lead: Oksana", "Team lead: Rajiv"),
+        ("Call me Katherine.", "Please call me Kit from now on."),
+        ("The audit trail goes to Splunk.", "The audit trail goes to Loki now."),
         ("Password manager = LastPass", "Password manager = Bitwarden"),
         ("Dosage of metformin: 500 mg", "Dosage of metformin: 850 mg"),
         ("Favourite author: Le Guin", "Preferred author: Calvino"),

@@ -30,6 +30,11 @@ def read_rule(clause: Clause) -> list[Frame]:
     """``Always answer in formal tone``: a rule for the agent; another degree of the same is another rule."""
     if not clause.is_imperative:
         return []
+    called = next((child for child in clause.verb.children if child.dep_ == "oprd"), None)
+    if clause.lemma == "call" and called is not None and [token.lower_ for token in clause.objects] == ["me"]:
+        clause.take(called, *clause.objects)
+        name = value_of(called, clause.prepared).text
+        return [frame(clause, "prop:name", name, entity="user", value_type="name", cardinality=Holds.ONE)]
     tokens = [*clause.objects, *(token for _, token in clause.preps)]
     if not tokens:
         return [frame(clause, f"rule:{clause.lemma}", "", entity="agent", cardinality=Holds.MANY)]
@@ -122,7 +127,11 @@ def _done(clause: Clause, token: Token, said: str) -> Frame:
 
 def _placed(clause: Clause, said: str, token: Token) -> Frame:
     value = value_of(token, clause.prepared)
-    holds = Holds.UNKNOWN if clause.lemma in _IN_ONE_PLACE or value.type else Holds.MANY
+    is_one = clause.lemma in _IN_ONE_PLACE or value.type or value.has_number
+    is_thing = (
+        not is_person(clause.about) and said != "by"
+    )  # a person goes to a gym and to a pool; where logs go, they go
+    holds = Holds.UNKNOWN if is_one or is_thing else Holds.MANY
     kind = value.type or ((place_type(value.text) if said == "in" else "name") if value.is_name else "where")
     return frame(
         clause,
