@@ -186,11 +186,12 @@ def _from(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     point = point_at(reading.text, words.end(), reading.clock)
     if point is None:
         return None
-    on = _ON.match(reading.text, point.end)
+    is_first = not reading.text[: words.start()].strip()
+    on = (_ON_FIRST if is_first else _ON).match(reading.text, point.end)
     if on is None and _TO.match(reading.text, point.end) is not None:
         return None
     is_ahead = reading.clock.today is not None and point.period.end > reading.clock.today
-    if on is None and not is_ahead and not point.is_absolute and reading.text[: words.start()].strip():
+    if on is None and not is_ahead and not point.is_absolute and not is_first:
         return None
     found.starts.add(found.note(point).start)
     return point.end if on is None else on.end()
@@ -280,6 +281,8 @@ _STAYS: Final = _lead(r"\b(?:am|is|are|stay(?:s|ing)?|valid)\b|['\N{RIGHT SINGLE
 _ABOUT: Final = r"\s+(?:about\s+|around\s+|at\s+least\s+)?"
 _TO: Final = _lead(r"\s*(?:(?:up\s+)?(?:to|until|till|til|through|thru|and)\s+|[-\u2013\u2014]\s*)")
 _ON: Final = _lead(r"\s+(?:on(?:wards?)?|forward)\b(?!\s+(?:the|my|his|a)\b)")
+_ON_FIRST: Final = _lead(r"\s+(?:on(?:wards?)?|forward)\b")
+"""``From Monday on the price is 20``: at the beginning of a sentence it is no other phrase's."""
 _NEXT: Final = _lead(r"(?:the\s+)?(?:next|coming)\s+(?:week|month|quarter|year|decade)")
 """``until next week`` ends when that week begins."""
 _WEEKDAYS: Final = _lead(
