@@ -120,6 +120,23 @@ async def test_a_pair_that_waits_comes_with_what_a_person_needs(world: World) ->
     assert {relation["left_valid_from"], relation["right_valid_from"]} == {MARCH, None}
 
 
+@pytest.mark.parametrize("is_new_revoked", [True, False])
+async def test_nothing_waits_for_what_was_revoked(world: World, is_new_revoked: bool) -> None:
+    ada = Remembered("ada")
+    old, new, other = (ada.says_that(f"User likes tea {number}", MARCH) for number in range(3))
+    world.tell(old, ada.checked(old), other, ada.checked(other), new, ada.checked(new, [old, other]))
+    known = (await world.get("/v1/relations", subject="ada"))["pending"][0]["since"]
+    world.tell(ada.says(FactRevoked(id_of(new if is_new_revoked else old))), appended_at=NOW + SECOND)
+    pending = (await world.get("/v1/relations", subject="ada"))["pending"]
+    left_out = (await world.get("/v1/memories", subject="ada"))["left_out"]
+    assert [{one["left"], one["right"]} for one in pending] == [{text_id(new), text_id(other)}] * (not is_new_revoked)
+    assert left_out["pending_pairs"] == (not is_new_revoked)
+    world.tell(ada.says(FactRevoked(id_of(other))), appended_at=NOW + 2 * SECOND)
+    assert (await world.get("/v1/relations", subject="ada"))["pending"] == []
+    then = await world.get("/v1/memories", subject="ada", as_of=known)
+    assert then["left_out"]["pending_pairs"] == 1, "that it was revoked was not known then"
+
+
 async def test_a_memory_that_nobody_knows_is_unchecked(world: World) -> None:
     body = await world.get("/v1/relations", version_id=str(uuid4()), wait_ms=0)
     assert (body["relations"], body["pending"], body["checked"]) == ([], [], False)

@@ -15,8 +15,8 @@ from chronofact.postgres.session import connect
 from chronofact.runtime.failures import Unfit
 
 MIGRATION = "013_pre_memories"
-MIGRATIONS = [MIGRATION, "014_pre_undecided"]
-SHAPE = """
+MIGRATIONS = [MIGRATION, "014_pre_undecided", "017_pre_undecided_revoked"]
+SHAPE = r"""
 select 'column', a.attrelid::regclass::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
     || a.attnotnull::text || a.attstorage::text || a.attgenerated::text || a.attnum::text
 from pg_attribute as a inner join pg_class as c on a.attrelid = c.oid
@@ -28,6 +28,9 @@ union all
 select 'index', tablename::text, indexname::text, indexdef
 from pg_indexes where schemaname = %(schema)s::text and tablename in ('memory', 'checked', 'relation')
 union all
+select 'function', proname::text, '', regexp_replace(prosrc, '\s+', ' ', 'g')
+from pg_proc where pronamespace = %(schema)s::text::regnamespace and proname = 'undecided_at'
+union all
 select 'default', adrelid::regclass::text, adnum::text, pg_get_expr(adbin, adrelid)
 from pg_attrdef where adrelid = any(array[to_regclass(%(schema)s::text || '.memory'), to_regclass(%(schema)s::text || '.checked')])
 """
@@ -35,7 +38,9 @@ from pg_attrdef where adrelid = any(array[to_regclass(%(schema)s::text || '.memo
 
 def shape(connection: psycopg.Connection, schema: str) -> list[tuple[str, ...]]:
     found = connection.execute(SHAPE, {"schema": schema}).fetchall()
-    return sorted(tuple(str(one).replace(f"{schema}.", "") for one in line) for line in found)
+    return sorted(
+        tuple(str(one).replace(f'"{schema}"', schema).replace(f"{schema}.", "") for one in line) for line in found
+    )
 
 
 def test_an_older_projection_becomes_like_a_new_one_and_keeps_its_checks(database: str) -> None:

@@ -1,5 +1,6 @@
 -- Pairs of the fact's memories that their newest check left undecided and of which nothing was declared since, as known
--- then; other is null for those that the check counted and did not name.
+-- then; other is null for those that the check counted and did not name. What was revoked never counted: nothing waits
+-- for it.
 create function {schema}.undecided_at(
     fact_no bigint,
     system_as_of timestamptz,
@@ -49,6 +50,38 @@ as $$
         ) as p (id)
         where pg_input_is_valid(p.id, 'uuid') and p.id <> n.version_id::text
         group by n.version_id, p.id::uuid, n.recorded_at
+    ),
+
+    -- what labels call revoked is so for ever; since when that is known only events tell
+    revoked as materialized (
+        select v.version_id
+        from {schema}.version as v
+        left join lateral (
+            select newest_label.lifecycle
+            from {schema}.version_label as newest_label
+            where newest_label.fact_no = v.fact_no and newest_label.version_no = v.version_no
+            order by newest_label.event_seq desc
+            limit 1
+        ) as l on true
+        where
+            v.fact_no = undecided_at.fact_no
+            and v.version_id in (
+                select n.version_id from newest as n
+                union all
+                select n.other_id from named as n
+            )
+            and coalesce(l.lifecycle, v.lifecycle) = 'REVOKED'
+            and (
+                undecided_at.system_as_of is null
+                or exists (
+                    select from {schema}.event as e
+                    where
+                        e.fact_no = undecided_at.fact_no
+                        and e.event_type = 'FactRevoked'
+                        and e.version_ids[1] = v.version_id
+                        and e.recorded_at <= undecided_at.system_as_of
+                )
+            )
     )
 
     select
@@ -57,17 +90,20 @@ as $$
         n.reason,
         n.recorded_at
     from named as n
-    where not exists (
-        select from {schema}.relation as r
-        inner join {schema}.event as declared on r.fact_no = declared.fact_no and r.event_seq = declared.event_seq
-        where
-            r.fact_no = undecided_at.fact_no
-            and r.left_version_id in (n.version_id, n.other_id)
-            and r.right_version_id in (n.version_id, n.other_id)
-            and r.left_version_id <> r.right_version_id
-            and (r.relation <> 'supersedes' or r.newer_version_id in (r.left_version_id, r.right_version_id))
-            and declared.recorded_at <= coalesce(undecided_at.system_as_of, 'infinity')
-    )
+    where
+        n.version_id not in (select x.version_id from revoked as x)
+        and n.other_id not in (select x.version_id from revoked as x)
+        and not exists (
+            select from {schema}.relation as r
+            inner join {schema}.event as declared on r.fact_no = declared.fact_no and r.event_seq = declared.event_seq
+            where
+                r.fact_no = undecided_at.fact_no
+                and r.left_version_id in (n.version_id, n.other_id)
+                and r.right_version_id in (n.version_id, n.other_id)
+                and r.left_version_id <> r.right_version_id
+                and (r.relation <> 'supersedes' or r.newer_version_id in (r.left_version_id, r.right_version_id))
+                and declared.recorded_at <= coalesce(undecided_at.system_as_of, 'infinity')
+        )
     union all
     select
         n.version_id,
@@ -75,8 +111,10 @@ as $$
         'not_told',
         n.recorded_at
     from newest as n
-    where n.pending > (
-        select count(*) from named as one
-        where one.version_id = n.version_id
-    )
+    where
+        n.version_id not in (select x.version_id from revoked as x)
+        and n.pending > (
+            select count(*) from named as one
+            where one.version_id = n.version_id
+        )
 $$;
