@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 
 import psycopg
 import pytest
 
 from chronofact.contracts.rebuilding import RebuildCancelled, RebuildLost
+from chronofact.contracts.verification import Aspects
+from chronofact.postgres import verify_snapshot
 from chronofact.postgres.projection_store import ProjectionStore
+from chronofact.postgres.standing import Standing
 from chronofact.postgres.verification_store import VerificationStore
 from chronofact.postgres.verify_hold import Holds as StoredHolds
 from chronofact.postgres.verify_snapshot import Snapshots
@@ -172,6 +175,21 @@ def test_whom_nobody_feeds_is_named(database: str) -> None:
     with feeder.running(), pytest.raises(Unfit, match="did not come up") as refused:
         verifier(database, holds, catch_up_s=0.1).verify("p1", "p2")
     assert refused.value.code == "projection_lags"
+
+
+def test_a_snapshot_is_kept_while_its_process_lives_and_vacuum_waits_for_none_that_stands_still(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(verify_snapshot.SETTINGS, "idle_in_transaction_session_timeout", 1_500)
+    with Snapshots(database).take("p1") as kept:
+        time.sleep(2.5)
+        assert [name for name, *_ in Standing(database).long_sessions(2)] == ["chronofact verify"]
+        with kept.sides("p1", aspects=Aspects.ALL, partitions=1):
+            pass
+    monkeypatch.setattr(verify_snapshot, "alive", lambda _connection: nullcontext())
+    with Snapshots(database).take("p1"):
+        time.sleep(2.5)
+        assert Standing(database).long_sessions(0) == []
 
 
 def test_one_that_is_given_up_tells_for_what(database: str) -> None:

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from chronofact.cli.doctor import _service, copies_told, with_leavings
-from chronofact.cli.doctor_projection import fold_told, lag_told, projections_told, rebuilds_told, routes_told
+from chronofact.cli.doctor_projection import (
+    fold_told,
+    lag_told,
+    projections_told,
+    rebuilds_told,
+    routes_told,
+    sessions_told,
+)
 from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildTold
 from chronofact.contracts.standstill import Standstill
 from chronofact.embedded.checks import Check
@@ -80,6 +87,13 @@ def test_a_reconciler_that_stands_still_over_a_rebuild_is_told() -> None:
         "failed",
         "2 of p3 building; nobody has done anything for 2 since 2026-01-01 09:30:00Z",
     )
+
+
+def test_a_session_that_keeps_vacuum_waiting_is_told_and_how_to_end_it() -> None:
+    assert sessions_told([]).state == "ok"
+    found = sessions_told([("chronofact verify", datetime(2026, 1, 1, 9, 30, tzinfo=UTC), 77)])
+    assert (found.state, found.detail) == ("skipped", "vacuum waits for chronofact verify since 2026-01-01 09:30Z")
+    assert "pg_terminate_backend(77)" in (found.remedy or "")
 
 
 def test_a_projection_that_another_fold_filled_is_told() -> None:

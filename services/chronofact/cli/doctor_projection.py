@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 STILL_S: Final = 2.0
 """How long a partition with unread messages may stand still while it is looked at."""
+LONG_S: Final = 1_800.0
+"""A session in one transaction for so long is told: a verification of large tables may be."""
 GROWING_MESSAGES_MAX: Final = 10_000
 CHECK_AGE_MAX: Final = timedelta(hours=36)
 _AWAY: Final = "Kafka and Postgres have to be well first"
@@ -38,7 +40,7 @@ class Surroundings:
 
 
 def projection_checks(of: Surroundings) -> Iterator[Check]:
-    """Rebuilds, lag, routes, parked, last check, fold; none of them waits for a server that is away for long."""
+    """Rebuilds, lag, routes, parked, last check, fold, sessions; none of them waits for a server that is away for long."""
     from chronofact.runtime.failures import Transient, Unfit
 
     looks: dict[str, Callable[[Surroundings], Check]] = {
@@ -49,12 +51,28 @@ def projection_checks(of: Surroundings) -> Iterator[Check]:
         "parked": _parked,
         "last check": _last_check,
         "fold": _fold,
+        "sessions": _sessions,
     }
     for name, look in looks.items():
         try:
             yield look(of)
         except (Transient, Unfit):
             yield Check(name, "skipped", _AWAY)
+
+
+def _sessions(of: Surroundings) -> Check:
+    from chronofact.postgres.standing import Standing
+
+    return sessions_told(Standing(of.postgres).long_sessions(LONG_S))
+
+
+def sessions_told(found: Sequence[tuple[str, datetime, int]]) -> Check:
+    """Whether one of ours keeps vacuum from its work, as a process that stands still may."""
+    if not found:
+        return Check("sessions", "ok", "none of ours keeps vacuum from its work")
+    told = "; ".join(f"{name} since {since:%Y-%m-%d %H:%M}Z" for name, since, _ in found)
+    remedy = f"where its process stands still, kill it, or: select pg_terminate_backend({found[0][2]})"
+    return Check("sessions", "skipped", f"vacuum waits for {told}", remedy)
 
 
 def _projections(of: Surroundings) -> Check:

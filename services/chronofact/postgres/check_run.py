@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -13,6 +13,7 @@ from psycopg import Connection, sql
 from chronofact.contracts.checking import CheckWanted, Divergence, Tally
 from chronofact.postgres.check_cut import CheckCut
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import IDLE_IN_SNAPSHOT_MS, alive
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Transient, Unfit
@@ -30,7 +31,7 @@ WATCHED: Final[dict[str, str | int]] = {
 """Bounds, in milliseconds, on what a check whose client is gone, or that has gone astray, costs."""
 SETTINGS: Final[dict[str, str | int]] = {
     **WATCHED,
-    "idle_in_transaction_session_timeout": 0,
+    "idle_in_transaction_session_timeout": IDLE_IN_SNAPSHOT_MS,
     "jit": "off",
     "max_parallel_workers_per_gather": 0,
     "work_mem": "64MB",
@@ -50,6 +51,7 @@ class CheckRun:
     def __init__(self, conninfo: str, connection: Connection[Any], run_id: int, wanted: CheckWanted) -> None:
         self._conninfo = conninfo
         self._connection = connection
+        self._open = ExitStack()
         self._snapshot: Connection[Any] | None = None
         self._snapshot_id = ""
         self._kept = 0
@@ -81,7 +83,8 @@ class CheckRun:
             Unfit: ``projection_missing``.
         """
         with failures_named():
-            self._snapshot = connect(self._conninfo, "check", autocommit=False, **SETTINGS)
+            connection = connect(self._conninfo, "check", autocommit=False, **SETTINGS)
+            self._snapshot = self._open.enter_context(closing(connection))
             self._snapshot.execute("set transaction isolation level repeatable read, read only")
             found = self._snapshot.execute(
                 script("check", "cut").filled(self._snapshot), {"projection": self.wanted.projection}
@@ -92,6 +95,7 @@ class CheckRun:
                 )
             self._snapshot_id, self.cut_at, self.topic_id, partitions, offsets = found
             self.next_offsets = dict(zip(partitions, offsets, strict=True))
+            self._open.enter_context(alive(connection))
             listed = [self.next_offsets.get(one, 0) for one in range(max(self.next_offsets, default=-1) + 1)]
             self._connection.execute(
                 script("check", "took_cut").filled(self._connection),
@@ -205,9 +209,8 @@ class CheckRun:
         return self._snapshot
 
     def _end_snapshot(self) -> None:
-        if self._snapshot is not None:
-            self._snapshot.close()
-            self._snapshot = None
+        self._open.close()
+        self._snapshot = None
 
 
 def _told(one: Divergence) -> tuple[Any, ...]:

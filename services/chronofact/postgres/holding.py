@@ -18,6 +18,8 @@ SIGN_S: Final = 1.0
 """So often a holder's connection asks for nothing. Postgres keeps when it last did, and whether it computes meanwhile."""
 LOOK_AGAIN_S: Final = 2.5
 """Nobody is ended at the first look: after Postgres, a network or a clock made a leap all seem to have stood still."""
+IDLE_IN_SNAPSHOT_MS: Final = 15 * 60_000
+"""What keeps vacuum from its work asks for nothing for so long at most: its process stands still, and Postgres ends it."""
 _JOIN_S: Final = 1.0
 
 

@@ -15,6 +15,7 @@ from psycopg.types.range import TimestamptzRange as Range
 from chronofact.contracts.shadow import NOT_DRAWN, Candidate, Difference, Said, Shadow, Stretch, Verdict
 from chronofact.postgres.check_run import WATCHED
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import IDLE_IN_SNAPSHOT_MS
 from chronofact.postgres.shadow_judge import judging
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
@@ -29,7 +30,7 @@ COMPARED: Final = frozenset({"catching_up", "verifying", "ready", "live"})
 """States in which a projection is fed."""
 SETTINGS: Final[dict[str, str | int]] = {
     **WATCHED,
-    "idle_in_transaction_session_timeout": 0,
+    "idle_in_transaction_session_timeout": IDLE_IN_SNAPSHOT_MS,
     "jit": "off",
     "work_mem": "64MB",
     "temp_buffers": "32MB",

@@ -43,6 +43,10 @@ class Standing:
         """Name and rule of each projection that may answer or is fed, and the fingerprint of the fold that filled it."""
         return self._lines("folds", {})
 
+    def long_sessions(self, seconds: float) -> list[tuple[str, datetime, int]]:
+        """Of ours, that have kept vacuum from its work for so long: name, since when, and Postgres' number."""
+        return self._lines("long_sessions", {"seconds": seconds})
+
     def _lines(self, name: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
         with failures_named(), connect(self._conninfo, "doctor", autocommit=True) as connection:
             return connection.execute(script("doctor", name).filled(connection), named).fetchall()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from types import TracebackType
 from typing import Final, Self
 
@@ -11,6 +11,7 @@ from psycopg import sql
 
 from chronofact.contracts.verification import Aspects, Cut
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import IDLE_IN_SNAPSHOT_MS, alive
 from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 from chronofact.postgres.verify_side import VerifySide
@@ -20,7 +21,7 @@ SETTINGS: Final[dict[str, str | int]] = {
     # a server that computes hears of a client's death only if it looks
     "client_connection_check_interval": 2_000,
     "statement_timeout": 30 * 60_000,
-    "idle_in_transaction_session_timeout": 0,
+    "idle_in_transaction_session_timeout": IDLE_IN_SNAPSHOT_MS,
     "jit": "off",
     # both sides are at work at once, each partition by itself
     "max_parallel_workers_per_gather": 0,
@@ -41,15 +42,19 @@ class Snapshot:
             Unfit: ``projection_missing``.
         """
         self._conninfo = conninfo
+        self._open = ExitStack()
         with failures_named():
-            self._connection = connect(conninfo, "verify", autocommit=False, **SETTINGS)
+            self._connection = self._open.enter_context(
+                closing(connect(conninfo, "verify", autocommit=False, **SETTINGS))
+            )
             try:
                 self._connection.execute("set transaction isolation level repeatable read, read only")
                 exported = self._connection.execute("select pg_export_snapshot()").fetchone()
                 self._id = "" if exported is None else str(exported[0])
                 self.cuts = self._cuts(projections)
+                self._open.enter_context(alive(self._connection))
             except BaseException:
-                self._connection.close()
+                self._open.close()
                 raise
 
     def __enter__(self) -> Self:
@@ -58,7 +63,7 @@ class Snapshot:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._connection.close()
+        self._open.close()
 
     @contextmanager
     def sides(self, *projections: str, aspects: Aspects, partitions: int) -> Iterator[tuple[VerifySide, ...]]:
