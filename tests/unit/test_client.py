@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -134,6 +136,26 @@ def test_nobody_there() -> None:
         pass
     with Client(reader=gone.url, patience_s=0.1) as client, pytest.raises(Unreachable):
         client.resolve("ana", "k")
+
+
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_calls_show_their_arguments_and_their_answer(client: type[Client | AsyncClient]) -> None:
+    shown = signature(client.resolve)
+    assert list(shown.parameters)[:4] == ["self", "subject", "key", "scope"]
+    assert shown.return_annotation == "Answer"
+    assert list(signature(client().resolve).parameters)[:2] == ["subject", "key"]
+
+
+def test_who_takes_a_request_and_says_nothing_is_waited_for_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Client(reader=address, timeout_s=0.2, patience_s=0.2) as client, pytest.raises(Unreachable) as raised:
+            client.resolve("ana", "k")
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+    assert str(raised.value) == f"{address}/ can't be reached: no answer within 0.2 s"
 
 
 def test_a_refusal_carries_code_and_field_and_is_not_repeated() -> None:

@@ -75,6 +75,7 @@ def test_rejected_lines_are_kept_with_why(run_import: Importing, tmp_path: Path)
         ran = run_import(writer, file)
     assert ran.returncode == 1
     assert "1 accepted, 1 rejected" in ran.stdout
+    assert ran.stdout.splitlines()[-1] == "  line 3: key_empty at key: key is empty"
     kept = [orjson.loads(line) for line in (tmp_path / "facts.ndjson.rejected.ndjson").read_bytes().splitlines()]
     error = {"code": "key_empty", "message": "key is empty", "field": "key"}
     assert kept == [{"line": 3, "error": error, "command": "{cut"}]

@@ -123,6 +123,17 @@ def test_fields_of_a_batch_and_parameters_of_the_writer_are_guessed_too() -> Non
         is_dry_run(QueryParams({"dry-run": "true"}))
 
 
+@pytest.mark.parametrize(
+    ("said", "is_hinted"),
+    [("2026-03-01T00:00:00 02:00", True), ("2026-03-01 02:00", False), ("2026-03-01T00:00:00", False), ("x", False)],
+)
+def test_a_plus_that_an_address_made_a_blank_is_told(said: str, *, is_hinted: bool) -> None:
+    asking = Asking(OpenCredentials().caller(None, None), ScopeKinds.load(), now=0)
+    with pytest.raises(Rejected) as refused:
+        asking.instant(said, "valid_at")
+    assert (refused.value.field, "+ is written %2B" in refused.value.message) == ("valid_at", is_hinted)
+
+
 # -- addresses
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH_LINES_MAX: Final = 1_000
 BATCH_BYTES_MAX: Final = 4 * 2**20
+NO_COMMAND: Final = frozenset({"json_malformed", "command_not_object", "encoding_not_utf8"})
 REFUSED_FOR_A_LINE: Final = frozenset({400, 413, 422})
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="NDJSON of commands; .gz too; - is standard input.")]
@@ -122,6 +123,7 @@ class Rejects:
         self.path = Path("stdin.rejected.ndjson" if str(source) == "-" else f"{source}.rejected.ndjson")
         self.path.unlink(missing_ok=True)
         self.numbers: list[int] = []
+        self.first = ""
 
     def add(self, number: int, line: bytes, rejection: Rejection) -> None:
         """Writes one line with why it was refused."""
@@ -129,6 +131,10 @@ class Rejects:
         with self.path.open("ab") as file:
             file.write(orjson.dumps({"line": number, "error": error, "command": _as_sent(line)}) + b"\n")
         self.numbers.append(number)
+        if not self.first:
+            where = f" at {rejection.field}" if rejection.field else ""
+            a_line = "; a line is one command as JSON" if rejection.code in NO_COMMAND else ""
+            self.first = f"line {number}: {rejection.code}{where}: {rejection.message}{a_line}"
 
     def __str__(self) -> str:
         """The file, and which lines."""
@@ -227,7 +233,7 @@ def tell(tally: Tally, position: str | None, *, json: bool) -> None:
     rate = (tally.accepted + tally.rejected) / max(tally.seconds, 0.001)
     print(f"{tally.accepted:,} accepted, {tally.rejected:,} rejected in {seconds:.1f} s ({rate:,.0f} a second)")
     for rejects in tally.rejects:
-        print(f"rejected lines, each with why: {rejects}")
+        print(f"rejected lines, each with why: {rejects}\n  {rejects.first}")
 
 
 def _so_far(tally: Tally) -> str:

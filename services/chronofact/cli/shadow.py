@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import orjson
 import typer
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from chronofact.contracts.shadow import Shadow, Sort
     from chronofact.postgres.shadow_store import ShadowStore
 
+T = TypeVar("T")
+
 PANEL: Final = "Operations"
+CONNINFO: Final = "say where your table is like postgresql://USER:PASSWORD@HOST:5432/NAME"
 SAMPLES_MAX: Final = 1_000
 _WINDOW: Final = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -246,7 +249,7 @@ def _compared(
     name = projection or theirs_goes_to or ShadowStore(conninfo).routed() or configured
     needed = COLUMNS if tenant_id is None else COLUMNS[1:]
     at = None if valid_at is None else datetime.fromisoformat(valid_at)
-    with reading(url or conninfo, statement, needed=needed) as theirs, our_side(conninfo, name) as ours:
+    with _entered(reading(url or conninfo, statement, needed=needed), url) as theirs, our_side(conninfo, name) as ours:
         report = empty_report(name, ours.rule())
         report.columns_ignored = theirs.columns_ignored
         kinds = ScopeKinds.load(read_settings().scope_kinds_file)
@@ -255,6 +258,22 @@ def _compared(
         if out is not None:
             _write(out, ours.told(tenant_id=tenant_id, sort=wanted[1], samples=None))
     return found
+
+
+@contextmanager
+def _entered(source: AbstractContextManager[T], url: str | None) -> Iterator[T]:
+    """What the user's own database says when it is asked first names the option that it came from."""
+    from chronofact.runtime.failures import Transient, Unfit
+
+    with ExitStack() as closing:
+        try:
+            found = closing.enter_context(source)
+        except (Transient, Unfit) as error:
+            if url is None:
+                raise
+            code = ExitCode.UNREACHABLE if isinstance(error, Transient) else ExitCode.FAILED
+            raise Failure(f"--baseline-url: {error} ({error.code})", code=code, remedy=CONNINFO) from None
+        yield found
 
 
 def _write(out: Path, found: Iterator[Any]) -> None:

@@ -91,7 +91,7 @@ def instant_micros(when: When | None) -> int | None:
         return parse_instant(when)
     if not isinstance(when, datetime):
         raise Rejected(
-            "instant_malformed", f"a {type(when).__name__} is no instant; give an aware datetime or RFC 3339"
+            "instant_malformed", f"no instant, but of type {type(when).__name__}; give an aware datetime or RFC 3339"
         )
     if when.utcoffset() is None:
         raise Rejected("offset_missing", "a datetime must be aware; give it a tzinfo")

@@ -10,10 +10,12 @@ class ClientError(Exception):
 class Unreachable(ClientError):
     """No answer from the service; whether it took the commands is unknown, and sending them again is safe."""
 
-    def __init__(self, address: str, why: str) -> None:
+    def __init__(self, address: str, why: str, *, waited_s: float = 0.0) -> None:
         super().__init__(f"{address} can't be reached: {why}")
         self.address = address
         self.why = why
+        self.waited_s = waited_s
+        """How long its answer was waited for; 0 where it was gone at once."""
 
 
 class Refused(ClientError):

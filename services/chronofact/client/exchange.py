@@ -61,6 +61,7 @@ def exchange(ask: Ask, *, patience_s: float) -> Steps[Any]:
         except Unreachable as error:
             failure: ClientError = error
             wait_s = pause_s
+            waited_s += error.waited_s
         else:
             if reply.status not in TRY_AGAIN:
                 return _body_of(reply)

@@ -9,9 +9,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import cached_property, update_wrapper
 from http import HTTPStatus
+from inspect import signature
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 import httpx
 
@@ -23,6 +24,7 @@ from chronofact.client.ids import Ids
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 
 WRITER: Final = "http://127.0.0.1:8080"
 READER: Final = "http://127.0.0.1:8081"
@@ -83,44 +85,29 @@ class _Shell:
         return None if written is None else written.encode()
 
 
-class _Blocking(Generic[P, T]):
-    def __init__(self, steps: Callable[Concatenate[Calls, P], Steps[T]]) -> None:
-        self._steps = steps
-        update_wrapper(self, steps)  # type: ignore[arg-type]
+def _blocking(steps: Callable[Concatenate[Calls, P], Steps[T]]) -> Callable[Concatenate[Client, P], T]:
+    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return client.carry_out(steps(client.calls, *args, **kwargs))
 
-    @overload
-    def __get__(self, client: None, owner: type[Client]) -> Self: ...
-    @overload
-    def __get__(self, client: Client, owner: type[Client]) -> Callable[P, T]: ...
-    def __get__(self, client: Client | None, owner: type[Client]) -> Self | Callable[P, T]:
-        if client is None:
-            return self
-
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            return client.carry_out(self._steps(client.calls, *args, **kwargs))
-
-        return update_wrapper(call, self._steps)
+    return _told(call, steps)
 
 
-class _Awaiting(Generic[P, T]):
-    def __init__(self, steps: Callable[Concatenate[Calls, P], Steps[T]]) -> None:
-        self._steps = steps
-        update_wrapper(self, steps)  # type: ignore[arg-type]
+def _awaiting(
+    steps: Callable[Concatenate[Calls, P], Steps[T]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return client.carry_out(steps(client.calls, *args, **kwargs))
 
-    @overload
-    def __get__(self, client: None, owner: type[AsyncClient]) -> Self: ...
-    @overload
-    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(
-        self, client: AsyncClient | None, owner: type[AsyncClient]
-    ) -> Self | Callable[P, Coroutine[Any, Any, T]]:
-        if client is None:
-            return self
+    return _told(call, steps)
 
-        def call(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-            return client.carry_out(self._steps(client.calls, *args, **kwargs))
 
-        return update_wrapper(call, self._steps)
+def _told(call: C, steps: Callable[..., Any]) -> C:
+    """A call whose help shows its own arguments and its answer, and no steps."""
+    update_wrapper(call, steps)
+    found = signature(steps)
+    answer = str(found.return_annotation).removeprefix("Steps[").removesuffix("]")
+    vars(call)["__signature__"] = found.replace(return_annotation=answer)
+    return call
 
 
 class Client(_Shell):
@@ -131,34 +118,34 @@ class Client(_Shell):
         verify = certificates(*self._addresses)
         return httpx.Client(headers=self._headers, timeout=self._timeout_s, mounts=DIRECT, verify=verify)
 
-    send = _Blocking(Calls.send)
-    send_lines = _Blocking(Calls.send_lines)
-    assert_fact = _Blocking(Calls.assert_fact)
-    assert_many = _Blocking(Calls.assert_many)
-    remember = _Blocking(Calls.remember)
-    remember_many = _Blocking(Calls.remember_many)
-    interact = _Blocking(Calls.interact)
-    memories = _Blocking(Calls.memories)
-    relations = _Blocking(Calls.relations)
-    decide = _Blocking(Calls.decide)
-    pair = _Blocking(Calls.pair)
-    activate = _Blocking(Calls.activate)
-    supersede = _Blocking(Calls.supersede)
-    end = _Blocking(Calls.end)
-    revoke = _Blocking(Calls.revoke)
-    resolve_conflict = _Blocking(Calls.resolve_conflict)
-    declare_relation = _Blocking(Calls.declare_relation)
-    resolve = _Blocking(Calls.resolve)
-    resolve_many = _Blocking(Calls.resolve_many)
-    facts = _Blocking(Calls.facts)
-    events = _Blocking(Calls.events)
-    versions = _Blocking(Calls.versions)
-    timeline = _Blocking(Calls.timeline)
-    context = _Blocking(Calls.context)
-    explain = _Blocking(Calls.explain)
-    conflicts = _Blocking(Calls.conflicts)
-    settle = _Blocking(Calls.settle)
-    get = _Blocking(Calls.get)
+    send = _blocking(Calls.send)
+    send_lines = _blocking(Calls.send_lines)
+    assert_fact = _blocking(Calls.assert_fact)
+    assert_many = _blocking(Calls.assert_many)
+    remember = _blocking(Calls.remember)
+    remember_many = _blocking(Calls.remember_many)
+    interact = _blocking(Calls.interact)
+    memories = _blocking(Calls.memories)
+    relations = _blocking(Calls.relations)
+    decide = _blocking(Calls.decide)
+    pair = _blocking(Calls.pair)
+    activate = _blocking(Calls.activate)
+    supersede = _blocking(Calls.supersede)
+    end = _blocking(Calls.end)
+    revoke = _blocking(Calls.revoke)
+    resolve_conflict = _blocking(Calls.resolve_conflict)
+    declare_relation = _blocking(Calls.declare_relation)
+    resolve = _blocking(Calls.resolve)
+    resolve_many = _blocking(Calls.resolve_many)
+    facts = _blocking(Calls.facts)
+    events = _blocking(Calls.events)
+    versions = _blocking(Calls.versions)
+    timeline = _blocking(Calls.timeline)
+    context = _blocking(Calls.context)
+    explain = _blocking(Calls.explain)
+    conflicts = _blocking(Calls.conflicts)
+    settle = _blocking(Calls.settle)
+    get = _blocking(Calls.get)
 
     def carry_out(self, steps: Steps[T]) -> T:
         """Runs a call to its end."""
@@ -169,7 +156,7 @@ class Client(_Shell):
                 try:
                     reply = _reply_of(self._http.request(**_request_of(ask)))
                 except httpx.TransportError as error:
-                    ask = steps.throw(_unreachable(ask, error))
+                    ask = steps.throw(_unreachable(ask, error, self._timeout_s))
                 else:
                     ask = steps.send(reply)
         except StopIteration as done:
@@ -233,34 +220,34 @@ class AsyncClient(_Shell):
         verify = certificates(*self._addresses)
         return httpx.AsyncClient(headers=self._headers, timeout=self._timeout_s, mounts=DIRECT, verify=verify)
 
-    send = _Awaiting(Calls.send)
-    send_lines = _Awaiting(Calls.send_lines)
-    assert_fact = _Awaiting(Calls.assert_fact)
-    assert_many = _Awaiting(Calls.assert_many)
-    remember = _Awaiting(Calls.remember)
-    remember_many = _Awaiting(Calls.remember_many)
-    interact = _Awaiting(Calls.interact)
-    memories = _Awaiting(Calls.memories)
-    relations = _Awaiting(Calls.relations)
-    decide = _Awaiting(Calls.decide)
-    pair = _Awaiting(Calls.pair)
-    activate = _Awaiting(Calls.activate)
-    supersede = _Awaiting(Calls.supersede)
-    end = _Awaiting(Calls.end)
-    revoke = _Awaiting(Calls.revoke)
-    resolve_conflict = _Awaiting(Calls.resolve_conflict)
-    declare_relation = _Awaiting(Calls.declare_relation)
-    resolve = _Awaiting(Calls.resolve)
-    resolve_many = _Awaiting(Calls.resolve_many)
-    facts = _Awaiting(Calls.facts)
-    events = _Awaiting(Calls.events)
-    versions = _Awaiting(Calls.versions)
-    timeline = _Awaiting(Calls.timeline)
-    context = _Awaiting(Calls.context)
-    explain = _Awaiting(Calls.explain)
-    conflicts = _Awaiting(Calls.conflicts)
-    settle = _Awaiting(Calls.settle)
-    get = _Awaiting(Calls.get)
+    send = _awaiting(Calls.send)
+    send_lines = _awaiting(Calls.send_lines)
+    assert_fact = _awaiting(Calls.assert_fact)
+    assert_many = _awaiting(Calls.assert_many)
+    remember = _awaiting(Calls.remember)
+    remember_many = _awaiting(Calls.remember_many)
+    interact = _awaiting(Calls.interact)
+    memories = _awaiting(Calls.memories)
+    relations = _awaiting(Calls.relations)
+    decide = _awaiting(Calls.decide)
+    pair = _awaiting(Calls.pair)
+    activate = _awaiting(Calls.activate)
+    supersede = _awaiting(Calls.supersede)
+    end = _awaiting(Calls.end)
+    revoke = _awaiting(Calls.revoke)
+    resolve_conflict = _awaiting(Calls.resolve_conflict)
+    declare_relation = _awaiting(Calls.declare_relation)
+    resolve = _awaiting(Calls.resolve)
+    resolve_many = _awaiting(Calls.resolve_many)
+    facts = _awaiting(Calls.facts)
+    events = _awaiting(Calls.events)
+    versions = _awaiting(Calls.versions)
+    timeline = _awaiting(Calls.timeline)
+    context = _awaiting(Calls.context)
+    explain = _awaiting(Calls.explain)
+    conflicts = _awaiting(Calls.conflicts)
+    settle = _awaiting(Calls.settle)
+    get = _awaiting(Calls.get)
 
     async def carry_out(self, steps: Steps[T]) -> T:
         """Runs a call to its end."""
@@ -271,7 +258,7 @@ class AsyncClient(_Shell):
                 try:
                     reply = _reply_of(await self._http.request(**_request_of(ask)))
                 except httpx.TransportError as error:
-                    ask = steps.throw(_unreachable(ask, error))
+                    ask = steps.throw(_unreachable(ask, error, self._timeout_s))
                 else:
                     ask = steps.send(reply)
         except StopIteration as done:
@@ -350,9 +337,15 @@ def _stream_of(follow: Following) -> dict[str, Any]:
     }
 
 
-def _unreachable(ask: Ask, error: httpx.TransportError) -> Unreachable:
-    return _unreachable_at(ask.url, error)
+def _unreachable(ask: Ask, error: httpx.TransportError, timeout_s: float) -> Unreachable:
+    if not isinstance(error, httpx.ReadTimeout):
+        return _unreachable_at(ask.url, error)
+    return Unreachable(_root(ask.url), f"no answer within {timeout_s:g} s", waited_s=timeout_s)
 
 
 def _unreachable_at(url: str, error: httpx.TransportError) -> Unreachable:
-    return Unreachable(str(httpx.URL(url).copy_with(path="/")), str(error) or type(error).__name__)
+    return Unreachable(_root(url), str(error) or type(error).__name__)
+
+
+def _root(url: str) -> str:
+    return str(httpx.URL(url).copy_with(path="/"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,8 @@ WAIT_MS: Final = 1_000
 WAIT_MS_MAX: Final = 30_000
 _FIELDS: Final = frozenset({"subject", "key", "scope", "valid_at", "as_of"})
 _REMEMBERED: Final = 8_192
+_BLANK_FOR_PLUS: Final = re.compile(r":[\d.]+ \d{2}:\d{2}$", re.ASCII)
+"""An offset whose plus was read as the blank that it stands for in an address."""
 
 instant_of = lru_cache(_REMEMBERED)(parse_instant)
 key_checked = lru_cache(_REMEMBERED)(check_key)
@@ -165,6 +168,8 @@ class Asking:
         try:
             return instant_of(text)
         except Rejected as error:
+            if _BLANK_FOR_PLUS.search(text):
+                raise Rejected(error.code, f"{error.message}; in an address + is written %2B", field=field) from None
             raise error.at(field) from None
 
 
