@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import psycopg
 import pytest
@@ -30,6 +31,17 @@ TABLES = (
 )
 
 
+def copy(connection: psycopg.Connection[Any], table: str) -> None:
+    """All of p1's lines into p2, but for what Postgres makes of them itself."""
+    found = connection.execute(
+        "select string_agg(column_name, ', ' order by ordinal_position) from information_schema.columns"
+        " where table_schema = 'p1' and table_name = %s and is_generated = 'NEVER'",
+        (table,),
+    ).fetchone()
+    assert found is not None
+    connection.execute(f"insert into p2.{table} ({found[0]}) select {found[0]} from p1.{table}")
+
+
 @pytest.mark.timeout(1_200)
 def test_sweeps_of_200_000_facts(database: str) -> None:
     topic = MemoryTopic()
@@ -39,7 +51,7 @@ def test_sweeps_of_200_000_facts(database: str) -> None:
     with connect(database, "test", autocommit=True) as connection:
         create_projection(connection, "p2", rule=1, state="ready")
         for table in TABLES:
-            connection.execute(f"insert into p2.{table} select * from p1.{table}")
+            copy(connection, table)
         connection.execute(
             "insert into chronofact.checkpoint select 'p2', topic_id, partition, next_offset, epoch from chronofact.checkpoint"
         )
