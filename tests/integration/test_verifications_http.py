@@ -66,7 +66,7 @@ async def test_begun_told_and_failed_with_whoever_ran_it(database: str) -> None:
 
 def as_the_page_says(service: ReconcilerProcess) -> None:
     def here(line: str) -> str:
-        return line.replace("127.0.0.1:8082", f"127.0.0.1:{service.port}")
+        return line.replace("$RECONCILER", f"http://127.0.0.1:{service.port}")
 
     with Walk(PAGE) as walk:
         assert json.loads(walk.step("curl", but=here))["id"] == "1"
