@@ -42,6 +42,10 @@ def writer() -> RememberingWriter:
         ("My favorite food is no longer pizza.", Untaken.NEGATED),
         ("My favorite color is blue, not red.", Untaken.UNSURE),
         ("My manager, I guess, is Tom.", Untaken.UNSURE),
+        ("I live in Oslo or Bergen.", Untaken.UNSURE),
+        ("I live in fear.", Untaken.NO_VALUE),
+        ("I work at night.", Untaken.NO_VALUE),
+        ("I use Python and Go.", Untaken.MANY_VALUED),
     ],
 )
 def test_what_is_not_said_of_somebody_at_large_is_no_fact(

@@ -59,6 +59,13 @@ _DOUBTS: Final = frozenset(
     "maybe perhaps probably possibly allegedly supposedly apparently kinda sorta unless until".split()
 )
 """Words that turn or weaken what is said, where no frame says them."""
+_OTHERWISE: Final = frozenset({"or", "nor", "not", "except", "unless"})
+_CLAUSE_WORDS: Final = frozenset({"is", "are", "was", "were", "my", "our", "his", "her", "their"})
+"""In a value they tell that the parser took another clause for part of it."""
+_HOMES: Final = frozenset(
+    "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
+    "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
+)
 _LABELS: Final = frozenset({"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status"})
 """What may stand before a colon without saying of whom or what the rest is."""
 
@@ -99,11 +106,18 @@ def _why_unsure(frame: Frame) -> Untaken | None:
         return Untaken.SUBORDINATE
     if "not_asserted" in frame.guards:
         return Untaken.HYPOTHETICAL
-    if not _DOUBTS.isdisjoint(frame.unread):
-        return Untaken.UNSURE
     words = frame.scope.split()
+    if not _DOUBTS.isdisjoint(frame.unread) or not _OTHERWISE.isdisjoint(words):
+        return Untaken.UNSURE
+    if not _CLAUSE_WORDS.isdisjoint(frame.value.split()):
+        return Untaken.UNSURE
+    if not is_named(frame) or (frame.slot == "housing" and _HOMES.isdisjoint(frame.value.split()[-1:])):
+        return Untaken.NO_VALUE
     is_labelled = frame.scope.endswith(":") and not _LABELS.issuperset(frame.scope.removesuffix(":").split())
-    return Untaken.SCOPED if is_labelled or not _ELSEWHERE.isdisjoint(words) else None
+    if is_labelled or not _ELSEWHERE.isdisjoint(words):
+        return Untaken.SCOPED
+    is_of_both = frame.slot == "residence" and words[:1] == ["in"]  # "in Oslo or Bergen"
+    return Untaken.UNSURE if is_of_both else None
 
 
 def key_of(frame: Frame) -> str | None:

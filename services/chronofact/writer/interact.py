@@ -59,6 +59,7 @@ class FactTaken(NamedTuple):
     """A structured fact, before it is in the log; ``blocked_by`` is the guard that makes its succession explicit."""
 
     accepted: Accepted
+    frame: Frame
     key: str
     value: str
     window: Window
@@ -160,12 +161,16 @@ class Taking:
             taken.left.append(Left(said.dates.why_not))
         frames = reading.frames if for_facts is None else for_facts
         dates = Dates() if _says_time(frames) else said.dates
+        found = TurnTaken(taken.role)
         for frame in frames:
             if (why := _why_untaken(said, frame)) is not None:
-                taken.left.append(Left(why, frame))
+                found.left.append(Left(why, frame))
                 continue
             for state in states_of(frame) or (frame,):
-                self._take(taken, state, dates, at, source)
+                self._take(found, state, dates, at, source)
+        _part_rivals(found)
+        taken.facts += found.facts
+        taken.left += found.left
 
     def _memory(self, text: str, window: Window, reading: Reading, source: Source) -> MemoryTaken:
         said = self._said
@@ -218,7 +223,7 @@ class Taking:
             if error.code != "cardinality_declared":
                 raise
             return Untaken.KEY_DECLARED
-        return FactTaken(accepted, key, frame.value, window, blocked)
+        return FactTaken(accepted, frame, key, frame.value, window, blocked)
 
 
 def _why_untaken(said: Said, frame: Frame) -> Untaken | None:
@@ -230,3 +235,12 @@ def _why_untaken(said: Said, frame: Frame) -> Untaken | None:
         return Untaken.NEGATED
     is_once = frame.slot.startswith("rule:") and _STANDING.search(said.sentence.text) is None
     return Untaken.REQUEST if is_once else None
+
+
+def _part_rivals(taken: TurnTaken) -> None:
+    """Two values of one key in one sentence ("uses Python and Go") hold together: none of them is the one."""
+    values: dict[str, set[str]] = {}
+    for fact in taken.facts:
+        values.setdefault(fact.key, set()).add(fact.value)
+    taken.left += [Left(Untaken.MANY_VALUED, fact.frame) for fact in taken.facts if len(values[fact.key]) > 1]
+    taken.facts = [fact for fact in taken.facts if len(values[fact.key]) == 1]
