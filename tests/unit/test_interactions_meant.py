@@ -26,6 +26,7 @@ def writer() -> RememberingWriter:
         ("Suppose my budget is 500 dollars.", Untaken.SUBORDINATE),
         ("Let's say my name is Bob.", Untaken.SUBORDINATE),
         ("> I live in Rome", Untaken.QUOTED),
+        ("`My name is Bob.`", Untaken.QUOTED),
         ('"My name is Bob."', Untaken.QUOTED),
         ("For example, my favorite color is red.", Untaken.SCOPED),
         ("In the novel, my name is Bob.", Untaken.SCOPED),
@@ -79,6 +80,12 @@ def test_a_start_that_is_not_read_is_not_the_turns(writer: RememberingWriter, te
     assert "date_unread" in {one["reason"] for one in turn["not_taken"]}
 
 
+@pytest.mark.parametrize("text", ["My birthday is 1990-05-03.", "The release date is 2026-07-01."])
+def test_a_date_that_is_the_value_is_no_window(writer: RememberingWriter, text: str) -> None:
+    (memory,) = taken(writer, user(text))[0]["memories"]
+    assert (memory["valid_from"], memory["valid_to"], memory["is_dated"]) == ("2026-06-17T10:30:00Z", None, False)
+
+
 def test_a_quotation_goes_on_over_sentences(writer: RememberingWriter) -> None:
     text = 'Bob wrote: "Hi all. I moved to Rome. My name is Bob." I live in Oslo. My screen is 27" wide. My manager is Tom.'
     (turn,) = taken(writer, user(text))
@@ -96,6 +103,9 @@ def test_a_quotation_goes_on_over_sentences(writer: RememberingWriter) -> None:
         ("By the way, I moved to Oslo last month.", "residence", "oslo", "2026-05-01T00:00:00Z"),
         ("Note: my email is ana@example.com.", "prop/email", "ana@example.com", None),
         ("Remember that I moved to Oslo in March.", "residence", "oslo", "2026-03-01T00:00:00Z"),
+        ("- My email is ana@example.com.", "prop/email", "ana@example.com", None),
+        ("1. I moved to Oslo last month.", "residence", "oslo", "2026-05-01T00:00:00Z"),
+        ("* By the way, I moved to Oslo.", "residence", "oslo", None),
         ("Keep in mind that my meeting is on Friday.", "user/meeting/schedule", "friday", None),
     ],
 )

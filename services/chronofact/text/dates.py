@@ -275,7 +275,26 @@ def _lead(pattern: str) -> re.Pattern[str]:
 
 
 _NO_TIME_AFTER: Final = frozenset(
-    {"from", "to", "for", "of", "than", "about", "like", "every", "each", "or", "with", "until", "not"}
+    {
+        "from",
+        "to",
+        "for",
+        "of",
+        "than",
+        "about",
+        "like",
+        "every",
+        "each",
+        "or",
+        "with",
+        "until",
+        "not",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+    }
 )
 _STAYS: Final = _lead(r"\b(?:am|is|are|stay(?:s|ing)?|valid)\b|['\N{RIGHT SINGLE QUOTATION MARK}](?:m|s|re)\b")
 _ABOUT: Final = r"\s+(?:about\s+|around\s+|at\s+least\s+)?"

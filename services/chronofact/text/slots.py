@@ -66,7 +66,9 @@ _HOMES: Final = frozenset(
     "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
     "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
 )
-_LABELS: Final = frozenset({"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status"})
+_LABELS: Final = frozenset(
+    {"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status", "me"}
+)
 """What may stand before a colon without saying of whom or what the rest is."""
 
 
