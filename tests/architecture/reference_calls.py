@@ -33,7 +33,7 @@ def apps() -> dict[str, FastAPI]:
         settings, Mock(), Mock(), credentials, health=Health("postgres"), metrics=Metrics("reconciler")
     )
     adjudicator = create_app("adjudicator", "", health=Health(), metrics=Metrics("adjudicator"))
-    add_pending(adjudicator, picture=Mock(), asker=None, today=Mock())
+    add_pending(adjudicator, Mock())
     return {
         "Writer": WriterInProcess().app,
         "Reader": reader,

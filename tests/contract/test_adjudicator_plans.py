@@ -46,6 +46,7 @@ FACTS = "array(select md5('fact' || f)::uuid from generate_series(1, {0}) as f)"
 VERSIONS = "array(select md5(f || ' 7')::uuid from generate_series(1, {0}) as f)"
 ASKED = {
     "looked_at": {
+        "projection": "'p1'",
         "tenant_ids": "array(select md5('tenant')::uuid from generate_series(1, {0}))",
         "fact_ids": FACTS,
         "version_ids": VERSIONS,

@@ -206,6 +206,19 @@ def test_a_memory_is_what_was_derived(filled: str) -> None:
     assert foreign is None, "another tenant's"
 
 
+def test_a_memory_whose_fact_is_held_is_not_looked_at(filled: str) -> None:
+    with psycopg.connect(filled, autocommit=True) as connection:
+        connection.execute(
+            "insert into chronofact.parked_event (projection, topic_id, partition, kafka_offset, fact_id, appended_at, code, reason)"
+            " values ('p1', gen_random_uuid(), 0, 99, %s, now(), 'held', '')",
+            (UUID(bytes=OTHER.fact_id),),
+        )
+        held, other = ask(filled, partial(looked_at, [ELSEWHERE, TEA]))
+        connection.execute("delete from chronofact.parked_event")
+    assert held is None
+    assert other is not None
+
+
 def test_several_memories_looked_at_together_are_told_apart(filled: str) -> None:
     several = [WATER, PLAIN, SENCHA, ELSEWHERE, SENCHA, COFFEE]
     told = ask(filled, partial(looked_at, several))

@@ -97,9 +97,12 @@ def test_pairs_wait_for_a_model_that_is_away_seen_and_counted_and_are_decided_wh
             assert (waiting.pairs, waiting.decided, waiting.pending, waiting.llm_call_made) == (1, 0, 1, True)
             assert [tuple(one) for one in pending_in(waiting.reason)] == [(python.version_id, "model_failed")]
             eventually(lambda: adjudicator.pending()["pairs"].get("model_failed") == 1)
-            assert ["model_failed"] in [one["reasons"] for one in adjudicator.pending()["listed"]]
-            assert "model_failed" in adjudicator.get("/").text
-            assert "Python" not in adjudicator.get("/").text + adjudicator.get("/v1/pending").text
+            listed = [one for one in adjudicator.pending()["listed"] if one["text"] == "away is switching to Go"]
+            assert [[(pair["reason"], pair["other_text"]) for pair in one["pairs"]] for one in listed] == [
+                [("model_failed", "away prefers Python")]
+            ]
+            assert listed[0]["calls"] >= 1
+            assert "away prefers Python" in adjudicator.get("/").text
             assert adjudicator.metric('chronofact_adjudicator_pending_pairs{reason="model_failed"}') == 1
             # it goes on waiting without a word more in the log
             eventually(lambda: adjudicator.metric('chronofact_adjudicator_memories_total{outcome="still_pending"}') > 0)

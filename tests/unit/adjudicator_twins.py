@@ -9,7 +9,7 @@ from uuid import UUID
 
 from chronofact.adjudicator.judging import Judge
 from chronofact.adjudicator.passing import Passing
-from chronofact.adjudicator.ports import Ends
+from chronofact.adjudicator.ports import Ends, Still
 from chronofact.adjudicator.weighing import Weighed
 from chronofact.domain.events import Verdict
 from chronofact.postgres.claims import Claim
@@ -116,12 +116,15 @@ class Log:
     store: Store
     said: list[Mapping[str, Any]] = field(default_factory=list)
     fails: list[Exception] = field(default_factory=list)
+    shows: bool = True
 
-    async def send(self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]]) -> None:
+    async def send(
+        self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]], *, still: Still | None = None
+    ) -> None:
         if self.fails:
             raise self.fails.pop(0)
         self.said.extend(commands)
-        for one in commands:
+        for one in commands if self.shows else ():
             self._project(one)
 
     def _project(self, said: Mapping[str, Any]) -> None:

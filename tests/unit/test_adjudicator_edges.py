@@ -57,6 +57,10 @@ def calls(writer: WriterInProcess, token: str | None, health: Health) -> WriterC
     return made
 
 
+async def still() -> None:
+    """It is ours to say."""
+
+
 @pytest.fixture
 def tokens(tmp_path: Path) -> TokenCredentials:
     lines = [
@@ -75,7 +79,7 @@ def tokens(tmp_path: Path) -> TokenCredentials:
 
 async def test_a_services_token_names_the_tenant_of_each_memory(tokens: TokenCredentials) -> None:
     writer = WriterInProcess(tokens)
-    await calls(writer, "ours", Health("writer")).send(DEVELOPMENT_TENANT.bytes, NAMES, [CHECK] * 3)
+    await calls(writer, "ours", Health("writer")).send(DEVELOPMENT_TENANT.bytes, NAMES, [CHECK] * 3, still=still)
     events = writer.events()
     assert len({event.event_id for event in events}) == 1
     assert str(DEVELOPMENT_TENANT).encode() in events[0].identity
@@ -86,7 +90,9 @@ async def test_a_token_that_may_not_is_told_by_name_and_asked_with_again(tokens:
     for token in (None, "unknown"):
         health = Health("writer")
         with pytest.raises(InterruptedError):
-            await calls(WriterInProcess(tokens), token, health).send(DEVELOPMENT_TENANT.bytes, NAMES, [CHECK])
+            await calls(WriterInProcess(tokens), token, health).send(
+                DEVELOPMENT_TENANT.bytes, NAMES, [CHECK], still=still
+            )
         assert [reason.code for reason in health.reasons().values()] == ["writer_refuses"]
 
 
@@ -109,7 +115,7 @@ async def test_a_writer_that_is_away_is_asked_until_it_is_back() -> None:
             writer.log.is_silent = False
 
     made._sleep = sleep
-    await made.send(DEVELOPMENT_TENANT.bytes, NAMES, [CHECK])
+    await made.send(DEVELOPMENT_TENANT.bytes, NAMES, [CHECK], still=still)
     assert len(writer.events()) == 1
     assert health.reasons() == {}
     assert max(waits) <= 10
@@ -118,7 +124,7 @@ async def test_a_writer_that_is_away_is_asked_until_it_is_back() -> None:
 async def test_what_the_writer_refuses_is_a_refusal() -> None:
     with pytest.raises(Rejected) as refused:
         await calls(WriterInProcess(), None, Health("writer")).send(
-            DEVELOPMENT_TENANT.bytes, NAMES, [CHECK, CHECK | {"pairs": -1}]
+            DEVELOPMENT_TENANT.bytes, NAMES, [CHECK, CHECK | {"pairs": -1}], still=still
         )
     assert refused.value.code == "pairs_miscounted"
 
@@ -138,7 +144,7 @@ async def test_what_is_said_of_several_memories_at_once_is_one_request_and_each_
     said: list[list[dict[str, object]]] = [[one] for one in good[:3]]
     said += [[good[3], CHECK | {"pairs": -1}], [good[4]]]
     told = await asyncio.gather(
-        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, one) for one in said), return_exceptions=True
+        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, one, still=still) for one in said), return_exceptions=True
     )
     assert [getattr(one, "code", None) for one in told] == [None, None, None, "pairs_miscounted", None]
     assert len(writer.events()) == 5
@@ -158,10 +164,37 @@ async def test_a_request_that_is_refused_as_a_whole_is_said_again_memory_by_memo
     made._once = too_large  # type: ignore[method-assign]
     said = [CHECK | {"version_id": str(UUID(bytes=version(n)))} for n in range(4)]
     told = await asyncio.gather(
-        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, [one]) for one in said), return_exceptions=True
+        *(made.send(DEVELOPMENT_TENANT.bytes, NAMES, [one], still=still) for one in said), return_exceptions=True
     )
     assert [getattr(one, "code", None) for one in told] == [None, None, "body_too_large", None]
     assert len(writer.events()) == 3
+
+
+async def test_who_lost_the_memory_while_the_writer_was_away_says_it_no_more_and_others_do() -> None:
+    writer = WriterInProcess()
+    made = calls(writer, None, Health("writer"))
+    writer.log.is_silent = True
+    asked = 0
+
+    async def sleep(_seconds: float) -> None:
+        writer.log.is_silent = False
+
+    async def lost() -> None:
+        nonlocal asked
+        asked += 1
+        raise Transient("claim_lost", "another's")
+
+    made._sleep = sleep
+    mine, other = (CHECK | {"version_id": str(UUID(bytes=version(n)))} for n in range(2))
+    told = await asyncio.gather(
+        made.send(DEVELOPMENT_TENANT.bytes, NAMES, [mine], still=lost),
+        made.send(DEVELOPMENT_TENANT.bytes, NAMES, [other], still=still),
+        return_exceptions=True,
+    )
+    assert [getattr(one, "code", None) for one in told] == ["claim_lost", None]
+    assert asked == 1
+    (event,) = writer.events()
+    assert str(UUID(bytes=version(1))).encode() in event.payload
 
 
 def test_options_of_security_reach_fausts_client_and_unknown_ones_are_refused() -> None:

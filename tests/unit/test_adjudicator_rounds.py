@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 import pytest
 
 from chronofact.adjudicator.judging import Outcome
-from chronofact.adjudicator.page import Today, page_of, told_of
+from chronofact.adjudicator.page import Today, Told, looked_up, page_of, told_of
 from chronofact.adjudicator.service import Adjudicator, ref_of
-from chronofact.adjudicator.sweeping import FIRST_PAUSE_S, Sweeps
+from chronofact.adjudicator.sweeping import FIRST_PAUSE_S, Picture, Sweeps
 from chronofact.adjudicator.telling import Telling
-from chronofact.contracts.pending import PendingPair, reason_of_check
+from chronofact.contracts.pending import PendingPair, pending_in, reason_of_check
 from chronofact.domain.errors import Rejected
+from chronofact.domain.interval import format_instant
 from chronofact.postgres.judging_store import Waiting
 from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Unchecked
@@ -65,6 +67,7 @@ def sweeps(store: Store, judging: Judging, model: Model | None, clock: Clock | N
         model,
         at_once=2,
         unseen_s=30,
+        retry_s=60,
         review_after_s=7 * DAY_S,
         now=lambda: NOW,
         monotonic=clock or Clock(),
@@ -143,21 +146,87 @@ async def test_pairs_that_a_reason_has_no_room_to_name_are_counted_all_the_same(
     assert rounds.picture.pairs == {"model_unreachable": 2, "pending": 3, "review": 3}
 
 
-async def test_the_page_shows_what_waits_and_why_no_model_is_asked() -> None:
-    store = Store(None)
-    store.pending_pages = [[waiting(1, why="<b>odd</b>")]]
-    rounds = sweeps(store, Judging(), None)
+async def test_what_fails_in_a_round_is_not_asked_about_all_the_others() -> None:
+    store, model = Store(None), Model()
+    judging = Judging(Outcome.STILL_PENDING)
+    rounds = sweeps(store, judging, model)
+
+    async def failing(ref: Ref, *, is_again: bool, is_too_old: bool) -> Outcome | None:
+        model.opens_in_s = 30
+        return await judging(ref, is_again=is_again, is_too_old=is_too_old)
+
+    rounds._judge = failing
+    store.pending_pages = [[waiting(n) for n in range(1, 20)], [waiting(n) for n in range(20, 40)]]
     await rounds.retry()
-    told = told_of(rounds.picture, Model(why_not="model_limited", opens_in_s=12.3), Today(3, 9, 700, 900))
-    assert told["pairs"] == {"<b>odd</b>": 1}
-    assert told["model"] == {"asks": False, "why_not": "model_limited", "asks_in_s": 12.3}
-    assert told["today"] == {"calls": 3, "calls_max": 9, "tokens": 700, "tokens_max": 900}
+    assert len(judging.asked) <= 2
+    assert rounds.picture.pairs["model_unreachable"] == 39
+
+
+def looked(picture: Picture, model: Model | None, **texts: str) -> Told:
+    by_version = {version(int(name[1:])): text for name, text in texts.items()}
+    return Told(picture, model, Today(3, 9, 700, 1), by_version, {version(1): 2})
+
+
+async def test_the_page_shows_what_waits_since_when_and_until_when() -> None:
+    store, model = Store(None), Model(why_not="model_limited", opens_in_s=90)
+    store.pending_pages = [[waiting(1, why="<b>odd</b>", named=2)]]
+    rounds = sweeps(store, Judging(), model)
+    await rounds.retry()
+    told = told_of(looked(rounds.picture, model, v1="<i>likes</i> tea", v100="likes mate"))
+    assert told["pairs"] == {"<b>odd</b>": 2}
+    assert told["model"] == {"asks": False, "why_not": "model_limited", "asks_in_s": 90}
+    assert told["today"] == {"calls": 3, "calls_max": 9, "tokens": 700, "tokens_max": 1}
+    (one,) = told["listed"]
+    assert (one["text"], one["calls"], one["tries_in_vain"]) == ("<i>likes</i> tea", 2, 0)
+    assert one["next_try_at"] == format_instant(NOW + 90_000_000)
+    assert [(pair["reason"], pair["other_text"]) for pair in one["pairs"]] == [
+        ("<b>odd</b>", "likes mate"),
+        ("<b>odd</b>", None),
+    ]
     page = page_of(told)
+    assert f"&lt;i&gt;likes&lt;/i&gt; tea ({UUID(bytes=version(1))})" in page
+    assert f"likes mate ({UUID(bytes=version(100))})" in page
     assert "&lt;b&gt;odd&lt;/b&gt;" in page
     assert "<b>" not in page
-    assert str(UUID(bytes=version(1))) in page
-    assert "no model is asked: model_limited, again in 12 s" in page
+    assert "<i>" not in page
+    assert "no model is asked: model_limited, again in 90 s" in page
+    assert "2 pairs of 1 memory wait" in page
+    assert "3 of 9 calls, 700 of 1 token." in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+async def test_the_page_counts_in_words_and_says_who_decides() -> None:
+    for why, model, who in (("review", Model(), "a person decides"), ("model_slow", None, "no model is asked")):
+        store = Store(None)
+        one = waiting(1, why=why)
+        store.pending_pages = [[one._replace(reason=reason_of_check("x", pending_in(one.reason), beyond=7))]]
+        rounds = sweeps(store, Judging(Outcome.STILL_PENDING), model)
+        await rounds.retry()
+        assert rounds.picture.pairs == {why: 1, "beyond": 7}
+        page = page_of(told_of(looked(rounds.picture, model)))
+        assert "8 pairs of 1 memory wait" in page
+        assert "7 further memories" in page
+        assert who in page
+    store.pending_pages = [[waiting(1)]]
+    rounds = sweeps(store, Judging(), None)
+    await rounds.retry()
+    assert "1 pair of 1 memory waits" in page_of(told_of(looked(rounds.picture, None)))
+
+
+async def test_without_postgres_the_page_has_no_texts() -> None:
+    class Away:
+        async def texts(self, projection: str, wanted: Sequence[tuple[bytes, bytes]]) -> list[str | None]:
+            raise Transient("postgres_away", "away")
+
+        async def calls(self, version_ids: Sequence[bytes]) -> dict[bytes, int]:
+            return {version(1): 2}
+
+    store = Store(None)
+    store.pending_pages = [[waiting(1)]]
+    rounds = sweeps(store, Judging(), None)
+    await rounds.retry()
+    assert await looked_up(rounds.picture, Away(), Away()) == ({}, {})
+    assert await looked_up(rounds.picture, Away(), None) == ({}, {version(1): 2})
 
 
 class Failing:

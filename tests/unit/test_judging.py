@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from chronofact.adjudicator.judging import Outcome
-from chronofact.contracts.pending import pending_in
+from chronofact.contracts.pending import beyond_in, pending_in
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import Verdict
 from chronofact.domain.interval import format_instant
 from chronofact.postgres.judging_store import Place, Standing
+from chronofact.postgres.memories import Candidate
 from chronofact.runtime.failures import Transient
 from chronofact.text.gate import Asked
 from chronofact.text.prompt import Told
@@ -21,6 +23,20 @@ from tests.unit.adjudicator_twins import GO, JUNE, MARCH, PYTHON, Model, candida
 NEW = stored(9, "User is switching to Go", GO, since=JUNE)
 OLD = candidate(1, "User prefers Python", PYTHON, since=MARCH)
 UNKNOWN = NEW._replace(valid_from=None)
+
+
+def by_a_person(other: Candidate) -> dict[str, Any]:
+    """It has nothing to do with the new one."""
+    return {
+        "type": "declare_relation",
+        "left_version_id": str(UUID(bytes=other.version_id)),
+        "right_version_id": str(UUID(bytes=NEW.version_id)),
+        "relation": "unrelated",
+        "decided_by": "person",
+        "reason": None,
+        "llm_call_made": False,
+        "model": None,
+    }
 
 
 async def test_a_memory_without_candidates_is_told_to_have_been_looked_at() -> None:
@@ -117,38 +133,61 @@ async def test_old_pairs_are_asked_about_once_more_and_then_left_to_a_person() -
     assert await world.judge.judge(world.ref, is_again=True, is_too_old=True) is Outcome.STILL_PENDING
     assert len(world.model.asked) == 2
     assert len(world.log.checks) == 2
-    await world.log.send(
-        b"",
-        world.store.look_now.names,  # type: ignore[union-attr]
-        [
-            {
-                "type": "declare_relation",
-                "left_version_id": str(UUID(bytes=OLD.version_id)),
-                "right_version_id": str(UUID(bytes=NEW.version_id)),
-                "relation": "unrelated",
-                "decided_by": "person",
-                "reason": None,
-                "llm_call_made": False,
-                "model": None,
-            }
-        ],
-    )
+    await world.log.send(b"", world.store.look_now.names, [by_a_person(OLD)])  # type: ignore[union-attr]
     assert await world.judge.judge(world.ref, is_again=True, is_too_old=True) is Outcome.CHECKED
     assert (world.log.checks[-1]["decided"], world.log.checks[-1]["pending"]) == (1, 0)
 
 
-async def test_more_than_a_call_holds_is_asked_in_the_next_ones_what_gave_way_last() -> None:
-    standing = [candidate(n, f"likes {n}", PYTHON, cosine=n / 100) for n in range(1, 7)]
+async def test_the_nearest_that_stand_are_asked_about_first_the_newest_of_these_and_then_the_others() -> None:
+    standing = [candidate(n, f"likes {n}", PYTHON, cosine=(n // 2) / 100) for n in range(1, 7)]
     gave_way = [candidate(20 + n, f"liked {n}", PYTHON, cosine=0.99, lifecycle="SUPERSEDED") for n in range(3)]
-    world = world_of(UNKNOWN, *standing, *gave_way, model=Model(answers_max=4), asked_max=4)
+    world = world_of(UNKNOWN, *standing, *gave_way, model=Model(), asked_max=4)
     assert world.model is not None
+    assert await world.judge.judge(world.ref) is Outcome.CHECKED
+    assert world.model.asked[0] == [version(n) for n in (6, 5, 4, 3)]
+    # room is left in the second call, so those that gave way come along as far as it goes
+    assert world.model.asked[1][:2] == [version(2), version(1)]
+    assert len(world.model.asked) == 2
+    assert [one.beyond for one in world.seen.weighs] == [2, 0]
+    assert [one.left_alone for one in world.seen.weighs] == [["gave_way"] * 3, ["gave_way"]]
+    (check,) = world.log.checks
+    assert (check["pairs"], check["decided"], check["pending"], check["reason"]) == (9, 8, 0, "model")
+
+
+async def test_of_many_pairs_without_a_model_few_wait_by_name_and_the_others_are_counted() -> None:
+    many = [candidate(n, f"likes {n}", PYTHON) for n in range(1, 60)]
+    world = world_of(UNKNOWN._replace(event_seq=60), *many, asked_max=16)
     assert await world.judge.judge(world.ref) is Outcome.PENDING
-    assert world.model.asked[0][:4] == [version(n) for n in (6, 5, 4, 3)]
-    assert (world.log.checks[0]["pairs"], world.log.checks[0]["decided"], world.log.checks[0]["pending"]) == (9, 4, 2)
-    assert world.seen.weighs[0].left_alone == ["gave_way"] * 3
+    (check,) = world.log.checks
+    assert (check["pairs"], check["decided"], check["pending"]) == (59, 0, 16)
+    assert {one.other for one in pending_in(check["reason"])} == {version(n) for n in range(44, 60)}
+    assert beyond_in(check["reason"]) == 43
+    # once a model answers, none of them is forgotten
+    world.judge._asker = model = Model()
     assert await world.judge.judge(world.ref, is_again=True) is Outcome.CHECKED
-    assert {version(1), version(2)} <= set(world.model.asked[1])
-    assert world.log.checks[-1]["pending"] == 0
+    assert [len(one) for one in model.asked] == [16, 16, 16, 11]
+    assert (world.log.checks[-1]["decided"], world.log.checks[-1]["pending"]) == (59, 0)
+
+
+async def test_who_waits_by_name_is_told_anew_where_a_person_decides_one_of_them() -> None:
+    many = [candidate(n, f"likes {n}", PYTHON) for n in range(1, 6)]
+    world = world_of(UNKNOWN, *many, asked_max=2)
+    await world.judge.judge(world.ref)
+    assert [one.other for one in pending_in(world.log.checks[-1]["reason"])] == [version(4), version(5)]
+    await world.log.send(b"", world.store.look_now.names, [by_a_person(many[4])])  # type: ignore[union-attr]
+    assert await world.judge.judge(world.ref, is_again=True) is Outcome.PENDING
+    assert [one.other for one in pending_in(world.log.checks[-1]["reason"])] == [version(3), version(4)]
+    assert await world.judge.judge(world.ref, is_again=True) is Outcome.STILL_PENDING
+
+
+async def test_a_model_is_not_asked_in_a_circle_where_its_verdicts_do_not_come_to_be_seen() -> None:
+    many = [candidate(n, f"likes {n}", PYTHON) for n in range(1, 6)]
+    world = world_of(UNKNOWN, *many, model=Model(), asked_max=2)
+    world.log.shows = False
+    with pytest.raises(Transient):
+        await world.judge.judge(world.ref)
+    assert world.model is not None
+    assert len(world.model.asked) == 1
 
 
 async def test_a_revoked_memory_is_held_against_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chronofact.contracts.pending import REASON_CHARS_MAX, PendingPair, pending_in, reason_of_check
+from chronofact.contracts.pending import REASON_CHARS_MAX, PendingPair, beyond_in, pending_in, reason_of_check
 
 
 def test_pairs_are_read_as_they_were_told() -> None:
@@ -45,3 +45,11 @@ def test_more_pairs_than_a_reason_has_room_for_are_cut_off() -> None:
 )
 def test_another_text_names_no_pair(reason: str | None) -> None:
     assert pending_in(reason) == []
+
+
+def test_further_pairs_are_counted_beside_those_that_are_named() -> None:
+    told = reason_of_check("pending", [PendingPair(bytes(16), "model_slow")], beyond=43)
+    assert beyond_in(told) == 43
+    assert [one.reason for one in pending_in(told)] == ["model_slow"]
+    for other in (None, "rule", "[]", '{"beyond": "3"}', '{"beyond": -1}', "{", reason_of_check("pending", [])):
+        assert beyond_in(other) == 0

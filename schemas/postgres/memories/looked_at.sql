@@ -1,5 +1,5 @@
 -- Memories with what was derived from them, what a command names their facts by, and the newest check of each; what the
--- projection has not, has no line. place is that in the arrays.
+-- projection has not, or holds behind what is parked, has no line. place is that in the arrays.
 select
     asked.place,
     f.subject_id,
@@ -58,3 +58,8 @@ left join lateral (
     order by newest.event_seq desc
     limit 1
 ) as c on true
+where
+    not exists (
+        select from chronofact.parked_event as p
+        where p.projection = %(projection)s::text and p.fact_id = asked.fact_id
+    )

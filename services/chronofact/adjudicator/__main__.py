@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 import uvloop
 
+from chronofact.adjudicator.around import Around
 from chronofact.adjudicator.judging import Judge
 from chronofact.adjudicator.ledger import DayLedger
-from chronofact.adjudicator.page import Today, add_pending
+from chronofact.adjudicator.page import Today, Told, add_pending, looked_up
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Asker, Ends, LogEnds
 from chronofact.adjudicator.quiet import quieten
@@ -23,14 +24,15 @@ from chronofact.adjudicator.service import PART, Adjudicator, attempted, end_of_
 from chronofact.adjudicator.stream import TextStream
 from chronofact.adjudicator.sweeping import Sweeps
 from chronofact.adjudicator.telling import Telling
+from chronofact.adjudicator.writing import PART as WRITER
 from chronofact.adjudicator.writing import WriterCalls
 from chronofact.contracts.topics import facts_topic, texts_topic
 from chronofact.kafka.admin import Admin
 from chronofact.postgres.judging_store import JudgingStore
 from chronofact.postgres.model_store import ModelStore
-from chronofact.runtime.config import Settings, settings_or_exit, start_or_exit
+from chronofact.postgres.session import address_of
+from chronofact.runtime.config import Settings, is_loopback, settings_or_exit, start_or_exit
 from chronofact.runtime.failures import Transient, Unfit
-from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
 from chronofact.runtime.lifecycle import stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging
@@ -66,12 +68,13 @@ def main() -> None:
 
 async def run(settings: Settings, key: str | None) -> None:
     """The service from its first look around to its last verdict."""
-    health, metrics = Health(POSTGRES, STREAM, "writer", PART), Metrics("adjudicator")
+    metrics = Metrics("adjudicator")
+    health = Around(addresses(settings), metrics, monotonic=time.monotonic)
     health.ready(PART)
     service = Service(settings, key, health, metrics)
     await service.store.open()
     app = create_app("adjudicator", SUMMARY, health=health, metrics=metrics)
-    add_pending(app, picture=lambda: service.sweeps.picture, asker=service.gate, today=lambda: service.today)
+    add_pending(app, service.pending)
     with stop_loop_on_signals(leave_within_s=settings.drain_timeout_s + LEAVE_S) as stopping:
         working = watched(service.work())
         try:
@@ -93,7 +96,7 @@ async def run(settings: Settings, key: str | None) -> None:
 class Service:
     """Everything put together."""
 
-    def __init__(self, settings: Settings, key: str | None, health: Health, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, key: str | None, health: Around, metrics: Metrics) -> None:
         self._settings = settings
         self._health = health
         self._telling = Telling(metrics)
@@ -111,6 +114,7 @@ class Service:
             self.gate,
             at_once=min(settings.adjudicator_at_once, 8),
             unseen_s=settings.sweep_s,
+            retry_s=settings.pending_retry_s,
             review_after_s=settings.pending_review_s,
             now=_now,
             monotonic=time.monotonic,
@@ -159,12 +163,18 @@ class Service:
             monotonic=time.monotonic,
         )
 
+    async def pending(self) -> Told:
+        """What waits, for a page; texts of memories only where nobody from elsewhere can ask for it."""
+        picture = self.sweeps.picture
+        readable = self.store if is_loopback(self._settings.adjudicator_host) else None
+        return Told(picture, self.gate, self.today, *await looked_up(picture, self.store, readable))
+
     async def work(self) -> None:
         """Joins the group once it can, then looks around until cancelled."""
         self._looking.append(watched(self._look_around()))
         self._stream = await self._joined()
         self._looking.append(watched(self._look_at_kafka()))
-        await attempted("retry", self._retry)
+        await attempted("retry", self._retry, self._health)
         while True:
             await asyncio.sleep(LOOK_S)
             if (reason := self._stream.crashed) is not None:
@@ -190,7 +200,7 @@ class Service:
                     options=settings.kafka_options,
                 )
                 for seconds, name, round_of in self._rounds():
-                    stream.every(seconds, name, partial(attempted, name, round_of))
+                    stream.every(seconds, name, partial(attempted, name, round_of, self._health))
                 await stream.start()
             except (Transient, Unfit) as failure:
                 self._health.hindered(STREAM, failure)
@@ -264,6 +274,16 @@ def watched(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     task = asyncio.create_task(work)
     task.add_done_callback(ended)
     return task
+
+
+def addresses(settings: Settings) -> dict[str, str | None]:
+    """What is needed, and where it is looked for."""
+    return {
+        POSTGRES: address_of(settings.postgres.get_secret_value()),
+        STREAM: settings.kafka,
+        WRITER: _writer(settings)[0],
+        PART: None,
+    }
 
 
 def log_ends(settings: Settings) -> LogEnds:

@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from chronofact.adjudicator.ledger import claimed
@@ -22,6 +23,7 @@ from chronofact.domain.interval import format_instant
 from chronofact.postgres.claims import Claim
 from chronofact.postgres.looking import Look, Reach, Ref
 from chronofact.postgres.memories import Check
+from chronofact.runtime.failures import Transient
 from chronofact.text.answers import PairVerdict
 from chronofact.text.gate import NOT_CONFIGURED, Asked, Undecided
 from chronofact.text.pairs import Thresholds
@@ -30,6 +32,8 @@ CLAIM_PAUSE_S: Final = 0.2
 PENDING: Final = "pending"
 REVIEW: Final = "review"
 REVOKED: Final = "revoked"
+BEYOND: Final = "beyond"
+"""Why a pair waits that is not named: nearer ones are to be decided first."""
 
 
 class Outcome(StrEnum):
@@ -45,7 +49,10 @@ class Outcome(StrEnum):
     """They wait for a person now."""
     ALREADY_CHECKED = "already_checked"
     NOT_THERE = "not_there"
-    """The projection has no such memory: it is parked, or no text; the sweep finds it when it comes."""
+    """The projection has no such memory: it or its fact is held behind what is parked, or it is no text.
+
+    The sweep finds it when it comes: verdicts of a held fact would not be seen, and a model be asked again and again.
+    """
 
 
 class Observer(Protocol):
@@ -81,6 +88,15 @@ class _Verdict:
             "llm_call_made": self.decided_by is Decider.MODEL,
             "model": self.model,
         }
+
+
+class _Case(NamedTuple):
+    """A memory that is ours to judge, as it was looked at."""
+
+    ref: Ref
+    look: Look
+    claim: Claim
+    begun: float
 
 
 class Judge:
@@ -124,36 +140,45 @@ class Judge:
         while (claim := await self._claims.take(ref.version_id)) is None:
             await self._sleep(CLAIM_PAUSE_S)
         claimed.set(claim)
+        declared = -1
         try:
-            # after the claim: what its former holder said is below the end that is waited for
-            projection = await self._passing.passed(ref)
-            begun = self._monotonic()
-            look = await self._memories.look(projection, ref, self._reach)
-            if look is None:
-                return Outcome.NOT_THERE
-            if look.check is not None and not (is_again and look.check.pending):
-                return Outcome.ALREADY_CHECKED
-            return await self._decide(ref, look, claim, begun, is_too_old=is_too_old)
+            while True:
+                # after the claim: what its former holder said is below the end that is waited for
+                projection = await self._passing.passed(ref)
+                begun = self._monotonic()
+                look = await self._memories.look(projection, ref, self._reach)
+                if look is None:
+                    return Outcome.NOT_THERE
+                if look.check is not None and not (is_again and look.check.pending):
+                    return Outcome.ALREADY_CHECKED
+                if len(look.declared) <= declared:
+                    # never asked again in a circle
+                    raise Transient("projection_behind", f"{projection} does not show the verdicts of a memory")
+                declared = len(look.declared)
+                outcome = await self._decide(_Case(ref, look, claim, begun), is_too_old=is_too_old)
+                if outcome is not None:
+                    return outcome
         finally:
             await self._claims.give_back(claim)
 
-    async def _decide(self, ref: Ref, look: Look, claim: Claim, begun: float, *, is_too_old: bool) -> Outcome:
-        if look.memory.lifecycle == "REVOKED":
-            await self._say(ref, look, [_checked(ref, 0, 0, (), REVOKED, has_asked=False)])
+    async def _decide(self, case: _Case, *, is_too_old: bool) -> Outcome | None:
+        """What became of it; None where all that was asked about is decided, and there is more to ask about."""
+        if case.look.memory.lifecycle == "REVOKED":
+            await self._say(case, [_checked(case.ref, 0, 0, 0, REVOKED, has_asked=False)])
             return Outcome.CHECKED
-        weighed = weigh(look, self._thresholds, asked_max=self._asked_max)
-        self._observer.weighed(weighed, self._monotonic() - begun)
+        weighed = weigh(case.look, self._thresholds, asked_max=self._asked_max)
+        self._observer.weighed(weighed, self._monotonic() - case.begun)
         # what the rule decides waits for no model
-        await self._declare(ref, look, self._by_rule(look, weighed))
-        in_review = look.check is not None and is_in_review(look.check.reason)
+        await self._declare(case, self._by_rule(case.look, weighed))
+        in_review = case.look.check is not None and is_in_review(case.look.check.reason)
         asked = _left_to_a_person(weighed) if in_review else await self._ask(weighed)
         if asked.calls:
             # who stood still meanwhile has nothing to say: another has asked, or will
-            await self._claims.check(claim)
-        await self._declare(ref, look, self._by_model(weighed, asked))
+            await self._claims.check(case.claim)
+        await self._declare(case, self._by_model(weighed, asked))
         # a check says that the verdicts are in the log, so it comes after they are
-        outcome = await self._check(ref, look, weighed, asked, for_review=is_too_old or in_review)
-        self._observer.ran(weighed, asked, self._monotonic() - begun)
+        outcome = await self._check(case, weighed, asked, for_review=is_too_old or in_review)
+        self._observer.ran(weighed, asked, self._monotonic() - case.begun)
         return outcome
 
     async def _ask(self, weighed: Weighed) -> Asked:
@@ -183,25 +208,31 @@ class Judge:
         for one in asked.verdicts:
             yield _model_verdict(one, asked_for[one.other], decided_at, asked.model)
 
-    async def _check(self, ref: Ref, look: Look, weighed: Weighed, asked: Asked, *, for_review: bool) -> Outcome:
+    async def _check(self, case: _Case, weighed: Weighed, asked: Asked, *, for_review: bool) -> Outcome | None:
         decided = weighed.known + len(weighed.by_rule) + len(asked.verdicts)
         has_asked = weighed.has_asked or asked.calls > 0
         pending = [PendingPair(one.other, REVIEW if for_review else one.reason) for one in asked.undecided]
+        if not pending and weighed.beyond:
+            return None
         # a reason that changes while the same pairs wait is no news: the log is not to fill with it
-        if pending and look.check is not None and _is_told(look.check, len(pending), for_review=for_review):
+        if pending and case.look.check is not None and _is_told(case.look.check, pending, for_review=for_review):
             return Outcome.STILL_PENDING
         why = _why(weighed, asked) if not pending else REVIEW if for_review else PENDING
-        await self._say(ref, look, [_checked(ref, weighed.pairs, decided, pending, why, has_asked=has_asked)])
+        reason = reason_of_check(why, pending, beyond=weighed.beyond)
+        said = _checked(case.ref, weighed.pairs, decided, len(pending), reason, has_asked=has_asked)
+        await self._say(case, [said])
         if not pending:
             return Outcome.CHECKED
         return Outcome.IN_REVIEW if for_review else Outcome.PENDING
 
-    async def _declare(self, ref: Ref, look: Look, verdicts: Iterable[_Verdict]) -> None:
-        await self._say(ref, look, [one.command(ref.version_id) for one in verdicts])
+    async def _declare(self, case: _Case, verdicts: Iterable[_Verdict]) -> None:
+        await self._say(case, [one.command(case.ref.version_id) for one in verdicts])
 
-    async def _say(self, ref: Ref, look: Look, commands: Sequence[Mapping[str, Any]]) -> None:
+    async def _say(self, case: _Case, commands: Sequence[Mapping[str, Any]]) -> None:
         if commands:
-            await self._writer.send(ref.tenant_id, look.names, commands)
+            # who could not say it for a while may have lost the memory meanwhile
+            still = partial(self._claims.check, case.claim)
+            await self._writer.send(case.ref.tenant_id, case.look.names, commands, still=still)
 
 
 def _model_verdict(said: PairVerdict, pair: Pair, decided_at: int, model: str | None) -> _Verdict:
@@ -210,16 +241,14 @@ def _model_verdict(said: PairVerdict, pair: Pair, decided_at: int, model: str | 
     return _Verdict(said.other, said.relation, said.newer, Decider.MODEL, decided_at, reason, model)
 
 
-def _checked(
-    ref: Ref, pairs: int, decided: int, pending: Sequence[PendingPair], why: str, *, has_asked: bool
-) -> dict[str, Any]:
+def _checked(ref: Ref, pairs: int, decided: int, pending: int, reason: str, *, has_asked: bool) -> dict[str, Any]:
     return {
         "type": "check_relations",
         "version_id": str(UUID(bytes=ref.version_id)),
         "pairs": pairs,
         "decided": decided,
-        "pending": len(pending),
-        "reason": reason_of_check(why, pending),
+        "pending": pending,
+        "reason": reason,
         "llm_call_made": has_asked,
     }
 
@@ -229,8 +258,10 @@ def is_in_review(reason: str | None) -> bool:
     return any(one.reason == REVIEW for one in pending_in(reason))
 
 
-def _is_told(check: Check, pending: int, *, for_review: bool) -> bool:
-    return check.pending == pending and is_in_review(check.reason) == for_review
+def _is_told(check: Check, pending: Sequence[PendingPair], *, for_review: bool) -> bool:
+    named = {one.other for one in pending_in(check.reason)}
+    are_named = named <= {one.other for one in pending}
+    return check.pending == len(pending) and are_named and is_in_review(check.reason) == for_review
 
 
 def _left_to_a_person(weighed: Weighed) -> Asked:

@@ -22,6 +22,8 @@ class Ends(NamedTuple):
     next_offsets: Mapping[int, int]
 
 
+Still = Callable[[], Awaitable[None]]
+"""Whether what is to be said is ours to say; raises ``Transient`` where it is not."""
 LogEnds = Callable[[], Awaitable[Ends]]
 """As of after the call."""
 
@@ -59,11 +61,15 @@ class Claims(Protocol):
 class Writer(Protocol):
     """Appends events, and returns once they are in the log, however long that takes.
 
+    ``still`` is asked before they are said again: what it raises comes out.
+
     Raises:
         Rejected: a command is refused, and always will be.
     """
 
-    async def send(self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]]) -> None: ...
+    async def send(
+        self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]], *, still: Still
+    ) -> None: ...
 
 
 class Asker(Protocol):

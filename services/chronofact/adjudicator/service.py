@@ -74,13 +74,16 @@ class Adjudicator:
                 return outcome
 
 
-async def attempted(name: str, work: Callable[[], Awaitable[object]]) -> None:
-    """A round of a timer; what the surroundings refuse is logged, and the next round comes all the same."""
+async def attempted(name: str, work: Callable[[], Awaitable[object]], health: Health) -> None:
+    """A round of a timer; what the surroundings refuse is told, and the next round comes all the same."""
     try:
         await work()
-    except (Transient, Unfit, Corruption) as failure:
-        code = getattr(failure, "code", "corruption")
-        structlog.get_logger().warning("job_failed", job=name, code=code, message=str(failure))
+    except (Transient, Unfit) as failure:
+        health.hindered(name, failure)
+    except Corruption as damage:
+        structlog.get_logger().warning("job_failed", job=name, code="corruption", message=str(damage))
+    else:
+        health.ready(name)
 
 
 def end_of_process(error: BaseException) -> NoReturn:

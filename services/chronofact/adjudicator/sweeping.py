@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from chronofact.adjudicator.judging import PENDING, REVIEW, Outcome, is_in_review
+from chronofact.adjudicator.judging import BEYOND, PENDING, REVIEW, Outcome, is_in_review
 from chronofact.adjudicator.ports import Asker, Memories
-from chronofact.contracts.pending import pending_in
+from chronofact.contracts.pending import PendingPair, beyond_in, pending_in
 from chronofact.postgres.judging_store import Waiting
 from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Unchecked
@@ -35,9 +35,15 @@ class Open(NamedTuple):
 
     ref: Ref
     pending: int
-    reasons: tuple[str, ...]
+    beyond: int
+    """Further ones that are not named."""
+    named: tuple[PendingPair, ...]
     pending_since: int
     projection: str
+    tries: int
+    """In vain, since this process began."""
+    next_try_at: int | None
+    """None where nobody is asked: a person decides, or no model is configured."""
 
 
 @dataclass(slots=True)
@@ -64,6 +70,7 @@ class Sweeps:
         *,
         at_once: int,
         unseen_s: float,
+        retry_s: float,
         review_after_s: float,
         now: Callable[[], int],
         monotonic: Callable[[], float],
@@ -73,6 +80,7 @@ class Sweeps:
         self._asker = asker
         self._at_once = at_once
         self._unseen_us = int(unseen_s * 1_000_000)
+        self._retry_s = retry_s
         self._review_after_us = int(review_after_s * 1_000_000)
         self._now = now
         self._monotonic = monotonic
@@ -116,9 +124,9 @@ class Sweeps:
             while page := await self._memories.pending(projection, limit=PAGE, after=place):
                 place = page[-1].place
                 mine = await self._routed(page, projection)
-                for one in mine:
-                    _count(picture, one, projection)
                 await self._all([one for one in mine if self._is_worth_a_try(one)], is_again=True)
+                for one in mine:
+                    self._count(picture, one, projection)
         self.picture = picture
 
     def _is_worth_a_try(self, waiting: Waiting) -> bool:
@@ -145,6 +153,9 @@ class Sweeps:
 
     async def _one(self, found: Unchecked | Waiting, *, is_again: bool) -> None:
         is_old = isinstance(found, Waiting) and self._is_old(found)
+        if isinstance(found, Waiting) and not self._is_worth_a_try(found):
+            # the model failed a moment ago: it is not asked about all the others as well
+            return
         ref = Ref(found.tenant_id, found.fact_id, found.version_id)
         outcome = await self._judge(ref, is_again=is_again, is_too_old=is_old)
         if outcome is Outcome.STILL_PENDING and not is_old:
@@ -161,19 +172,27 @@ class Sweeps:
         routes = {tenant: await self._memories.route(tenant) for tenant in {one.tenant_id for one in page}}
         return [one for one in page if routes[one.tenant_id] == projection]
 
+    def _count(self, picture: Picture, one: Waiting, projection: str) -> None:
+        named = pending_in(one.reason)
+        beyond = beyond_in(one.reason)
+        # of more pairs than a reason has room to name, the rest are as the check as a whole is
+        rest = REVIEW if is_in_review(one.reason) else PENDING
+        picture.pairs.update(pair.reason for pair in named)
+        for reason, number in ((rest, one.pending - len(named)), (BEYOND, beyond)):
+            if number > 0:
+                picture.pairs[reason] += number
+        picture.memories += 1
+        picture.oldest_since = min(one.pending_since, picture.oldest_since or one.pending_since)
+        if len(picture.listed) < LISTED_MAX:
+            ref = Ref(one.tenant_id, one.fact_id, one.version_id)
+            tries = self._vain.get(one.version_id, (0, 0.0))[0]
+            next_try = self._next_try_at(one)
+            told = (tuple(named), one.pending_since, projection, tries, next_try)
+            picture.listed.append(Open(ref, one.pending, beyond, *told))
 
-def _count(picture: Picture, one: Waiting, projection: str) -> None:
-    named = pending_in(one.reason)
-    reasons = [pair.reason for pair in named]
-    # of more pairs than a reason has room to name, the rest are as the check as a whole is
-    rest = REVIEW if is_in_review(one.reason) else PENDING
-    picture.pairs.update(reasons)
-    if one.pending > len(named):
-        picture.pairs[rest] += one.pending - len(named)
-    picture.memories += 1
-    picture.oldest_since = min(one.pending_since, picture.oldest_since or one.pending_since)
-    if len(picture.listed) < LISTED_MAX:
-        ref = Ref(one.tenant_id, one.fact_id, one.version_id)
-        picture.listed.append(
-            Open(ref, one.pending, tuple(sorted(set(reasons))) or (rest,), one.pending_since, projection)
-        )
+    def _next_try_at(self, waiting: Waiting) -> int | None:
+        if self._asker is None or is_in_review(waiting.reason):
+            return None
+        _, not_before = self._vain.get(waiting.version_id, (0, 0.0))
+        pause_s = max(self._retry_s, not_before - self._monotonic(), self._asker.opens_in_s)
+        return self._now() + int(pause_s * 1_000_000)

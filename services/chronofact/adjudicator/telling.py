@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from chronofact.adjudicator.judging import Outcome
+from chronofact.adjudicator.judging import BEYOND, Outcome
 from chronofact.adjudicator.sweeping import Picture
 from chronofact.adjudicator.weighing import Weighed
 from chronofact.runtime.metrics import Metrics
@@ -38,6 +38,8 @@ class Telling:
         pairs.update(("model", str(asked_for[one.other])) for one in asked.verdicts)
         pairs.update(("pending", str(one.reason)) for one in asked.undecided)
         pairs.update(("nothing", reason) for reason in weighed.left_alone)
+        if weighed.beyond:
+            pairs["pending", BEYOND] = weighed.beyond
         if weighed.known:
             pairs["known", "declared"] = weighed.known
         for (outcome, reason), number in pairs.items():

@@ -22,6 +22,8 @@ class Pair(NamedTuple):
     cosine: float | None
     judgement: Judgement
     has_given_way: bool
+    arrived: int = 0
+    """Its place in the fact: of two that are as near the later one comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,15 @@ class Weighed:
     """Of those some by a model."""
     by_rule: list[Pair] = field(default_factory=list)
     to_ask: list[Pair] = field(default_factory=list)
+    beyond: int = 0
+    """Further ones to ask about, once the nearest are decided (ADR 40)."""
     left_alone: list[str] = field(default_factory=list)
     """The reason of each pair that there is nothing to decide about."""
 
     @property
     def pairs(self) -> int:
         """How many were looked at."""
-        return self.known + len(self.by_rule) + len(self.to_ask) + len(self.left_alone)
+        return self.known + len(self.by_rule) + len(self.to_ask) + self.beyond + len(self.left_alone)
 
 
 def keys_of(memory: StoredMemory) -> Sequence[str]:
@@ -50,32 +54,32 @@ def keys_of(memory: StoredMemory) -> Sequence[str]:
 
 
 def weigh(look: Look, thresholds: Thresholds, *, asked_max: int) -> Weighed:
-    """Judges every pair that nobody has decided; those to be asked about come nearest first."""
+    """Judges every pair that nobody has decided; to be asked about are at most so many, the nearest, and of these the newest."""
     new = memory_of(look.memory)
     declared = {one.left if one.right == new.version_id else one.right: one for one in look.declared}
+    by_rule: list[Pair] = []
+    left_alone: list[str] = []
     known = [declared[one.version_id] for one in look.candidates if one.version_id in declared]
-    weighed = Weighed(new, len(known), any(one.llm_call_made for one in known))
     to_ask: list[Pair] = []
     for candidate in look.candidates:
         if candidate.version_id in declared:
             continue
         other = memory_of(candidate)
         judgement = judge(new, other, candidate.cosine, thresholds)
-        pair = Pair(other, candidate.cosine, judgement, _has_given_way(candidate))
+        pair = Pair(other, candidate.cosine, judgement, _has_given_way(candidate), candidate.event_seq)
         match judgement.outcome:
             case Outcome.DECIDED:
-                weighed.by_rule.append(pair)
+                by_rule.append(pair)
             case Outcome.MODEL:
                 to_ask.append(pair)
             case Outcome.NOTHING:
-                weighed.left_alone.append(judgement.reason)
+                left_alone.append(judgement.reason)
     to_ask.sort(key=_by_nearness)
-    for place, pair in enumerate(to_ask):
-        if place >= asked_max and pair.has_given_way:
-            weighed.left_alone.append(GAVE_WAY)
-        else:
-            weighed.to_ask.append(pair)
-    return weighed
+    further = to_ask[asked_max:]
+    beyond = sum(not pair.has_given_way for pair in further)
+    left_alone += [GAVE_WAY] * (len(further) - beyond)
+    has_asked = any(one.llm_call_made for one in known)
+    return Weighed(new, len(known), has_asked, by_rule, to_ask[:asked_max], beyond, left_alone)
 
 
 def memory_of(stored: StoredMemory | Candidate) -> Memory:
@@ -94,6 +98,6 @@ def _has_given_way(candidate: Candidate) -> bool:
     return candidate.lifecycle == "SUPERSEDED" or candidate.merged_into is not None
 
 
-def _by_nearness(pair: Pair) -> tuple[bool, float, bytes]:
-    """What stands first, then the nearest; by id where nothing tells."""
-    return pair.has_given_way, -(pair.cosine if pair.cosine is not None else 0.0), pair.other.version_id
+def _by_nearness(pair: Pair) -> tuple[bool, float, int]:
+    """What stands first, then the nearest, then the newest."""
+    return pair.has_given_way, -(pair.cosine if pair.cosine is not None else 0.0), -pair.arrived

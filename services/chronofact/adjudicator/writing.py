@@ -12,6 +12,7 @@ from uuid import UUID
 import httpx
 import orjson
 
+from chronofact.adjudicator.ports import Still
 from chronofact.domain.errors import Rejected
 from chronofact.postgres.looking import FactNames
 from chronofact.runtime.failures import Transient, Unfit
@@ -54,14 +55,32 @@ class WriterCalls:
         self._sleep = sleep
         self._of_tenants: dict[bytes, Together[list[bytes], Rejected | None]] = {}
 
-    async def send(self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]]) -> None:
+    async def send(
+        self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]], *, still: Still
+    ) -> None:
         """As the port says; what is said of several memories at the same time is one request."""
         fact = {"subject": names.subject, "scope": names.scope, "key": names.key}
         for start in range(0, len(commands), COMMANDS_MAX):
             part = [orjson.dumps({**one, **fact}) for one in commands[start : start + COMMANDS_MAX]]
-            refusal = await self._together(tenant_id).ask(part)
+            refusal = await self._said(tenant_id, part, still)
             if refusal is not None:
                 raise refusal
+
+    async def _said(self, tenant_id: bytes, part: list[bytes], still: Still) -> Rejected | None:
+        """Said with others, until the writer answers; each who was in vain says it again for itself."""
+        pause_s = 0.1
+        while True:
+            try:
+                refusal = await self._together(tenant_id).ask(part)
+            except (Transient, Unfit) as failure:
+                self._health.hindered(PART, failure)
+                self._retried(failure.code)
+                await self._sleep(pause_s * (0.5 + random.random() / 2))  # noqa: S311 - not a secret
+                pause_s = min(2 * pause_s, PAUSE_MAX_S)
+                await still()
+            else:
+                self._health.ready(PART)
+                return refusal
 
     def _together(self, tenant_id: bytes) -> Together[list[bytes], Rejected | None]:
         found = self._of_tenants.get(tenant_id)
@@ -93,7 +112,7 @@ class WriterCalls:
         """Of each part the first refusal in it."""
         commands = [one for part in parts for one in part]
         if len(parts) == 1 or len(commands) <= COMMANDS_MAX:
-            answer = await self._answered(tenant, b"[%s]" % b",".join(commands))
+            answer = await self._once(tenant, b"[%s]" % b",".join(commands))
             refusals = _refusals(answer, len(commands))
             if refusals is not None:
                 told = iter(refusals)
@@ -102,21 +121,6 @@ class WriterCalls:
                 return [_as_a_whole(answer)]
         # the request is too large, or refused as a whole: whosever fault that is, the others are heard
         return [(await self._sent(tenant, [part]))[0] for part in parts]
-
-    async def _answered(self, tenant: str, body: bytes) -> httpx.Response:
-        """What the writer says of it, once it says anything."""
-        pause_s = 0.1
-        while True:
-            try:
-                answer = await self._once(tenant, body)
-            except (Transient, Unfit) as failure:
-                self._health.hindered(PART, failure)
-                self._retried(failure.code)
-                await self._sleep(pause_s * (0.5 + random.random() / 2))  # noqa: S311 - not a secret
-                pause_s = min(2 * pause_s, PAUSE_MAX_S)
-            else:
-                self._health.ready(PART)
-                return answer
 
     async def _once(self, tenant: str, body: bytes) -> httpx.Response:
         try:

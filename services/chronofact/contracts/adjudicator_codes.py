@@ -21,6 +21,10 @@ ADJUDICATOR_CODES: Final = {
         "A projection has not applied for 30 s what the log held before: memories wait to be held against it.",
         "see the projector's /readyz and lag: docs/operations/feeding.md",
     ),
+    "claim_lost": (
+        "An adjudicator stood still, or lost Postgres, while it judged a memory: another may judge it by now.",
+        "nothing: it is looked at anew",
+    ),
     "kafka_options_unknown": (
         "CHRONOFACT_KAFKA_OPTIONS names a way of security that the adjudicator's client does not know.",
         "use PLAIN or SCRAM, with or without TLS, or TLS alone",

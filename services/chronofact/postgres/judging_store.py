@@ -144,6 +144,19 @@ class JudgingStore:
         lines = await self._rows("pending", named, schema=projection)
         return [Waiting._make((*told, (fact_no, event_seq))) for *told, fact_no, event_seq in lines]
 
+    async def texts(self, projection: str, wanted: Sequence[tuple[bytes, bytes]]) -> list[str | None]:
+        """How each of these memories begins, by fact and version."""
+        named = {
+            "fact_ids": [UUID(bytes=fact) for fact, _ in wanted],
+            "version_ids": [UUID(bytes=version) for _, version in wanted],
+        }
+        found = dict(await self._rows("texts", named, schema=projection))
+        return [found.get(place) for place in range(1, len(wanted) + 1)]
+
+    async def calls(self, version_ids: Sequence[bytes]) -> dict[bytes, int]:
+        """How often a model was asked about each memory."""
+        return dict(await self._rows("calls", {"version_ids": [UUID(bytes=one) for one in version_ids]}))
+
     async def _rows(self, name: str, named: Mapping[str, Any], **slots: str) -> list[tuple[Any, ...]]:
         async with self._connected() as connection:
             return await _fetched(connection, name, named, **slots)

@@ -76,7 +76,7 @@ async def looks(
 async def _begun(connection: AsyncConnection[Any], projection: str, wanted: Sequence[Ref]) -> dict[int, Look]:
     """What there is of each by itself."""
     tenants, facts, versions = (UuidArray.of(ids) for ids in zip(*wanted, strict=True))
-    named = {"tenant_ids": tenants, "fact_ids": facts, "version_ids": versions}
+    named = {"projection": projection, "tenant_ids": tenants, "fact_ids": facts, "version_ids": versions}
     found = {}
     for place, subject, kind, scope_key, key, *told in await _now(connection, projection, "looked_at", named):
         *of_memory, frames, keys, embedder, embedding = told[:-_CHECK_FIELDS]

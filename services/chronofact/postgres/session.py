@@ -68,6 +68,13 @@ def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
     )
 
 
+def address_of(conninfo: str) -> str:
+    """The server and the database, without a credential."""
+    given = conninfo_to_dict(conninfo)
+    where = given.get("host") or given.get("hostaddr") or "localhost"
+    return f"{where}:{given.get('port') or 5432}/{given.get('dbname') or ''}"
+
+
 def connect(conninfo: str, name: str, *, autocommit: bool = False, **settings: str | int) -> Connection[Any]:
     """One connection.
 

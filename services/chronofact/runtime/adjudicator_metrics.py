@@ -10,6 +10,13 @@ _RUN_S: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 
 ADJUDICATOR_METRICS: Final = (
     Metric(
+        "chronofact_adjudicator_away",
+        "gauge",
+        ("adjudicator",),
+        "1 while something that it needs is away or refuses it: postgres, stream (Kafka), writer, judging, or a timer's round.",
+        labels=("part",),
+    ),
+    Metric(
         "chronofact_adjudicator_memories_total",
         "counter",
         ("adjudicator",),

@@ -103,7 +103,9 @@ class Settings(BaseSettings):
     )
     model_concurrency: Count = Field(4, le=64, description="Calls at once.")
     model_attempts_max: Count = Field(3, le=10, description="Calls about one memory before its pairs wait.")
-    model_pairs_max: Count = Field(32, le=100, description="Pairs in one call; further ones wait for the next.")
+    model_pairs_max: Count = Field(
+        16, le=100, description="Pairs of a memory that are asked about, and wait, at a time; nearer ones first."
+    )
     model_calls_per_day: Annotated[int, Field(ge=0)] = Field(
         2_000, description="Calls a UTC day, of all adjudicators together; beyond it pairs wait."
     )
