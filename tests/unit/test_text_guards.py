@@ -74,6 +74,8 @@ def test_a_change_needs_no_model(march: str, june: str, reason: Reason) -> None:
         ("Languages: Go, Rust", "Languages: Zig", Reason.MANY_VALUED),
         ("Appointment: 3 May", "Appointment: 9 June", Reason.MANY_VALUED),
         ("Contact: Dana", "Contact: Omar", Reason.MANY_VALUED),
+        ("Session timeout: 30 minutes", "Session timeout: 1800 seconds", Reason.TYPE_DIFFERS),
+        ("User works at Google.", "User is now a mentor at Techstars.", None),
         ("User goes to the gym.", "User goes to the pool now.", Reason.MANY_VALUED),
         ("The feed is read by Acme.", "The feed is now read by Globex.", Reason.MANY_VALUED),
         ("Idea: rent a van", "Idea: buy a bike", None),

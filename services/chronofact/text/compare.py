@@ -232,7 +232,7 @@ def _types_fit(old: Frame, new: Frame) -> bool:
         return (
             new.slot.startswith("prop:")
             and {old.value_type, new.value_type}.isdisjoint(_MEASURES)
-            and _are_versions(old, new)
+            and (_are_versions(old, new) or _is_untyped(old) != _is_untyped(new))
         )
     if new.value_type and new.slot.endswith(new.value_type) and _has_digit(old.value) != _has_digit(new.value):
         return False  # "CET" and "UTC+1" may be one and the same
@@ -243,6 +243,11 @@ def _types_fit(old: Frame, new: Frame) -> bool:
 
 def _has_digit(value: str) -> bool:
     return any(ch.isdigit() for ch in value)
+
+
+def _is_untyped(frame: Frame) -> bool:
+    """A name of no known type: of what it is the name, its attribute says."""
+    return "named" in frame.cues and frame.slot.endswith(frame.value_type)
 
 
 def _are_versions(old: Frame, new: Frame) -> bool:

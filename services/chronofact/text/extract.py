@@ -45,8 +45,9 @@ _READERS: Final = (
 )  # fmt: skip
 _FINITE: Final = frozenset({"VBZ", "VBD", "VBP", "MD", "PRP"})
 _JOINTS: Final = frozenset({";", "plus", "&", "but"})
+_BEFORE: Final = frozenset({"also", "now", "recently", "currently"})
 _DROPPED: Final = re.compile(
-    r"^(?:Also |Now |Recently |Currently )?(?:[A-Z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
+    r"^(?:Also |Now |Recently |Currently )?(?:[A-Za-z][a-z]+(?:s|ed)|Got|Had|Has|Is|Was|Went|Left|Began|Became|Bought|Sold)\b"
 )
 
 
@@ -80,9 +81,10 @@ class Extractor:
         """All parses of a batch together: a fourth of the cost each."""
         topics = [self._topic(text) for text in texts]
         readable = [is_readable(text) for text in texts]
+        lines = [is_one or is_readable(f"the {text}") for text, is_one in zip(texts, readable, strict=True)]
         found = [
             (keyed(text) or about_topic(keyed(rest), topic)) if is_one else ()
-            for text, (topic, rest), is_one in zip(texts, topics, readable, strict=True)
+            for text, (topic, rest), is_one in zip(texts, topics, lines, strict=True)
         ]
         prepared = [
             (place, prepare(topics[place][1])) for place, is_one in enumerate(readable) if is_one and not found[place]
@@ -127,7 +129,8 @@ class Extractor:
 
 def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
     """``Lives in Seattle``: third person, and nobody is named."""
-    if not _DROPPED.match(prepared.text) or doc[0].tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
+    first = doc[1] if len(doc) > 1 and doc[0].lower_ in _BEFORE else doc[0]
+    if not _DROPPED.match(prepared.text) or first.tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
         return False
     return not _has_subject(doc)
 
@@ -157,7 +160,10 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
         clauses = list(clauses_of(sentence, prepared))
         said = [one for clause in clauses for one in _settled_and_read(clause, sentence)]
         rest = unread(sentence, clauses, said, prepared)
-        joints = sum(token.dep_ == "cc" or token.lower_ in _JOINTS for token in sentence)
+        joints = sum(
+            (token.dep_ == "cc" and token.lower_ not in {"instead", "of"}) or token.lower_ in _JOINTS
+            for token in sentence
+        )
         if joints and len(said) <= joints:  # something was joined that no rule saw: the text says more than its frames
             said.append(Frame(entity="", slot="said:joined", value=f"{joints}", guards=("subordinate",)))
         found |= dict.fromkeys(replace(one, unread=rest) for one in said)

@@ -20,7 +20,7 @@ _SAYS: Final = frozenset(
     "not no never always don't isn't to because if when but use uses keep let please also another for".split()
 )
 """With one of these a line is a clause, or has one in it."""
-_SEVERAL: Final = re.compile(r"[,;/&+]|\b(?:and|or)\b")
+_SEVERAL: Final = re.compile(r"[,;&+]|/(?!\d)|\b(?:and|or)\b")
 _NUMBER: Final = re.compile(r"[$€£~]?\d")
 _NAME: Final = re.compile(r"[A-Z][\w'.&+#-]*(?: (?:[A-Z][\w'.&+#-]*|(?:de|van|von|of|the|al|la)|\d[\w.]*))*")
 _WHEN: Final = frozenset(
@@ -81,9 +81,12 @@ def _kind(words: list[str], value: str) -> tuple[str, tuple[str, ...]]:
     """Its type, and whether it is a name that excludes another: of one thing alone, or of who has a role."""
     timed = time_said(value)
     if timed is not None:
-        return (timed[1] if not _WHEN.isdisjoint(words) else "time"), ()
+        returns = len(words) > 1 and timed[1] in {"weekday", "clock"}  # "Bin collection: Monday"
+        return (timed[1] if returns or not _WHEN.isdisjoint(words) else "time"), ()
     if _NUMBER.match(value):
         return "number", ()
+    if len(words) > 1 and words[0] != "favorite":
+        return type_of(value.lower()) or words[-1], ("named",)
     is_one = len(words) > 1 or words[-1] in ROLES or words[-1].endswith(ROLE_ENDINGS)
     kind = type_of(value.lower()) or words[-1]
     return kind, ("named",) if is_one and _NAME.fullmatch(value) else ()

@@ -110,20 +110,36 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
         answered = [(found, new) for new in later if (found := answer(old, new)) is not None]
         answers = [found for found, _ in answered]
         decides = [found for found in answers if found in DECIDES]
-        is_read &= any(set(new.unread) == set(old.unread) for found, new in answered if found in DECIDES)
         kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
+        if not decides and any(_restates(old, new) for new in later):
+            continue
+        is_read &= any(_is_read(found, old, new) for found, new in answered if found in DECIDES)
         if beside and decides and decides[0] is Reason.VALUE_CHANGED:
             blocked.append(Reason.MANY_VALUED)  # it says two values of one slot: another may be a third
         elif decides and not kept:
             decided.append(decides[0])
         else:
             blocked.append((kept or answers or [Reason.NOT_ALL_ANSWERED])[0])
+    if not decided and not blocked and earlier:
+        return Reason.SAME_VALUE
     if not decided and all(found is Reason.NOT_ALL_ANSWERED for found in blocked):
         return None
     if blocked:
         return next((found for found in blocked if found is not Reason.NOT_ALL_ANSWERED), Reason.NOT_ALL_ANSWERED)
     # what either sentence says beyond its frames may be the difference, unless both say it
     return decided[0] if is_read else Reason.UNREAD_WORDS
+
+
+def _is_read(found: Reason, old: Frame, new: Frame) -> bool:
+    """Whether both leave the same unread; what ends, ends whatever more was said of it."""
+    mine, theirs = set(new.unread), set(old.unread)
+    return mine == theirs or (found is Reason.ENDED and mine < theirs)
+
+
+def _restates(old: Frame, new: Frame) -> bool:
+    """Whether the later text says it as well: it holds on, beside what changed."""
+    said = (new.entity, new.slot, new.value, new.polarity, new.modality, new.scope)
+    return bool(old.value) and said == (old.entity, old.slot, old.value, old.polarity, old.modality, old.scope)
 
 
 def _start(memory: Memory) -> tuple[bool, int]:

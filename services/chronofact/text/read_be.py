@@ -32,6 +32,7 @@ from chronofact.text.words import (
     RELATIONS,
     ROLE_ENDINGS,
     ROLES,
+    SIDE_ROLES,
     STATUS,
     STATUS_PHRASES,
     UNITS,
@@ -215,14 +216,23 @@ def _kind_of(clause: Clause, token: Token) -> list[Frame]:
         named = value_of(of, clause.prepared).text
         return [frame(clause, f"like:{named}", named, cardinality=Holds.MANY)]
     if is_role(value.head) and (clause.about.entity == "user" or not clause.about.owner or is_person(clause.about)):
-        where = [after for said, after in [*clause.preps, *after_noun(token)] if said in {"at", "for", "with"}]
-        clause.take(*where)
-        cues = [f"at:{value_of(one, clause.prepared).text}" for one in where]
-        return [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
+        return _role(clause, token, value)
     if value.is_name and not _is_indefinite(token) and _is_the_one(clause):
         kind = value.type or clause.about.head
         return [frame(clause, "value", value.text, value_type=kind, cardinality=Holds.ONE, cues=("named",))]
     return [frame(clause, f"is:{value.head}", value.text, cardinality=Holds.MANY)]
+
+
+def _role(clause: Clause, token: Token, value: Value) -> list[Frame]:
+    """``is a nurse at Mercy``: what somebody is, and for whom; beside one's work one may be a mentor somewhere."""
+    where = [after for said, after in [*clause.preps, *after_noun(token)] if said in {"at", "for", "with"}]
+    clause.take(*where)
+    places = [value_of(one, clause.prepared) for one in where]
+    cues = [f"at:{place.text}" for place in places]
+    found = [frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=cues)]
+    if places and places[0].is_name and value.head not in SIDE_ROLES:
+        found.append(frame(clause, "employer", places[0].text, value_type="organisation", cardinality=Holds.ONE))
+    return found
 
 
 def _is_the_one(clause: Clause) -> bool:
@@ -271,6 +281,8 @@ def _at(clause: Clause) -> list[Frame]:
     said, token = clause.preps[0]
     clause.take(token)
     value = value_of(token, clause.prepared)
+    if said == "off" and clause.polarity is Polarity.POSITIVE and is_person(clause.about):  # is on it no more
+        said, clause.polarity, clause.temporality = "on", Polarity.NEGATIVE, Temporality.ENDED
     if f"{said} {value.text}" in STATUS_PHRASES:
         return status(clause, f"{said} {value.text}")
     if said in {"at", "on", "in", "by", "from"} and (timed := time_at(token)) is not None:

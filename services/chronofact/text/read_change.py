@@ -42,10 +42,11 @@ def read_change(clause: Clause) -> list[Frame]:
 def _instead(clause: Clause) -> list[Frame]:
     """``uses Y instead of X``."""
     old = clause.after("instead of")
-    new = clause.objects[0] if clause.objects else None
+    before = [token for said, token in clause.preps if said in {"in", "on", "with", "at"} and old and token.i < old.i]
+    new = max(before, key=lambda token: token.i) if before else clause.objects[0] if clause.objects else None
     if old is None or new is None or clause.temporality is Temporality.PAST:
         return []  # "ordered tea instead of coffee" was once
-    clause.take(old, new)
+    clause.take(old, new, *clause.objects)
     return [_switch(clause, value_of(new, clause.prepared), value_of(old, clause.prepared).text)]
 
 
@@ -59,7 +60,8 @@ def _timed(clause: Clause) -> list[Frame]:
     """``moved to 10am``, ``is scheduled for June``, ``leaves at 8:40``, ``takes place at``."""
     if is_person(clause.about) and not (clause.objects and clause.lemma in MOVING_TIME):
         return []
-    moving = clause.lemma in MOVING_TIME
+    until = clause.is_passive and clause.after("until", "till") is not None  # "was put off until September"
+    moving = clause.lemma in MOVING_TIME or until
     for said, token in clause.preps:
         if said not in ({"to", "until", "till", "for", "by"} if moving else {"at", "on", "for", "in"}):
             continue
@@ -232,7 +234,21 @@ def _replaced(clause: Clause) -> list[Frame]:
     is_tool = value.is_name or value.type or _is_indefinite(new) or value_of(clause.objects[0], clause.prepared).is_name
     if clause.lemma not in {"replace", "swap", "substitute"} and not is_tool:
         return []
+    about = whose(clause.objects[0], clause.prepared)
+    if (
+        about.owner and not old.is_name and value.is_name and _is_known(clause, about)
+    ):  # "replaced her laptop with an XPS"
+        clause.take(*(child for child in clause.objects[0].children if child.lower_ == "old"))
+        noun = about.noun.removeprefix("old ")
+        owner = clause.about.entity if about.is_unknown else about.owner
+        mine = Whose(f"{owner}:{noun}", owner, noun, about.head)
+        return [prop(clause, mine, value, value.type or about.head, **_CHANGE), _switch(clause, value, old.text)]
     return [_switch(clause, value, old.text)]
+
+
+def _is_known(clause: Clause, about: Whose) -> bool:
+    """Whose it is: a pronoun after a named subject is the subject's."""
+    return not about.is_unknown or (about.owner == "?" and is_person(clause.about)) or clause.about.is_name
 
 
 def _is_indefinite(token: Token) -> bool:

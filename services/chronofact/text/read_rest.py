@@ -127,6 +127,14 @@ def _done(clause: Clause, token: Token, said: str) -> Frame:
 
 def _placed(clause: Clause, said: str, token: Token) -> Frame:
     value = value_of(token, clause.prepared)
+    if (
+        said == "in"
+        and value.is_name
+        and not is_person(clause.about)
+        and clause.lemma in {"sit", "live", "stand", "lie"}
+    ):
+        kind = value.type or place_type(value.text)
+        return frame(clause, "at:in", value.text, value_type=kind, cardinality=Holds.ONE)
     is_one = clause.lemma in _IN_ONE_PLACE or value.type or value.has_number
     is_thing = (
         not is_person(clause.about) and said != "by"

@@ -124,7 +124,7 @@ _OVER: Final = frozenset(
     "concluded terminated cancelled canceled abandoned archived".split()
 )
 _OPPOSED: Final = (
-    (frozenset({"online", "running", "operational", "live", "active", "enabled", "available", "in production"}),
+    (frozenset({"online", "running", "operational", "live", "active", "enabled", "available", "in production", "passing"}),
      frozenset({"offline", "down", "broken", "failing", "stopped", "disabled", "inactive", "unavailable", "suspended", "deprecated"})),
     (frozenset({"open", "reopened", "unresolved"}), frozenset({"closed", "resolved"})),
     (frozenset({"public"}), frozenset({"private"})),

@@ -26,7 +26,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _FILLERS: Final = (
     CUES
     | PLAIN_CALLS
-    | {"new", "own", "current", "currently", "still", "already", "longer", "and", "or", "any", "more"}
+    | {"new", "own", "current", "currently", "still", "already", "longer", "newly", "and", "or", "any", "more"}
 )
 """Words that say that it holds, or has come to hold, and nothing beside."""
 _ARTICLES: Final = frozenset({"a", "an", "the", "to"})
@@ -83,6 +83,8 @@ def _said(frames: Iterable[Frame]) -> set[str]:
 
 def _words(token: Token, prepared: Prepared) -> list[str]:
     """As a frame would spell them; of a name without what is passed over in it."""
+    if token.lower_ in {"favourite", "preferred"}:
+        return ["favorite"]
     words = [
         word for word in word_of(token, prepared).split() if token.text not in prepared.names or word not in PASSED_OVER
     ]
@@ -131,6 +133,8 @@ def _is_known_pronoun(token: Token, clauses: Sequence[Clause], prepared: Prepare
 
 def _is_when(token: Token) -> bool:
     """Whether it is part of a phrase that says a day or a year."""
+    if token.pos_ != "VERB" and any(top.lower_ == "since" for top in token.ancestors):
+        return True
     for top in (token, *token.ancestors):
         if top.dep_ in {"npadvmod", "tmod", "pobj"}:
             return top.pos_ != "PRON" and (time_at(top) is not None or is_date(top))

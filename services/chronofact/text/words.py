@@ -114,7 +114,7 @@ STATUS: Final = frozenset({
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
     "open", "overdue", "paused", "pending", "postponed", "public", "published", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
-    "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "concluded", "underway", "terminated", "signed", "won", "settled",
+    "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
                                    "in beta", "in development", "in testing", "at risk", "on schedule"})  # fmt: skip
@@ -156,7 +156,8 @@ SIDE_ROLES: Final = frozenset({"student", "musician", "artist", "writer", "autho
                                "blogger", "athlete", "veteran", "poet", "painter", "guitarist", "drummer", "pianist", "player", "creator",
                                "activist", "entrepreneur", "investor", "collector", "streamer", "swimmer", "cyclist", "climber", "hiker",
                                "gardener", "model", "dj", "comedian", "resident", "president", "leader", "tutor", "violinist", "cellist", "bassist", "vocalist", "organist", "flutist",
-                               "novelist", "cartoonist", "magician", "farmer", "landlord", "mother", "father", "reservist"})  # fmt: skip
+                               "novelist", "cartoonist", "magician", "farmer", "landlord", "mother", "father", "reservist",
+                               "mentor", "advisor", "adviser", "contributor", "moderator", "organizer", "organiser", "speaker", "coach", "trustee", "member"})  # fmt: skip
 """Roles that one may have beside one's work."""
 PARTNERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance", "fiancee", "wife", "husband", "spouse"})
 IMMUTABLE: Final = frozenset({"birthplace", "birthday", "anniversary", "birth", "blood type", "blood group", "native", "mother", "eye", "hometown", "ethnicity", "zodiac",
