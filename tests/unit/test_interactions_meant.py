@@ -82,7 +82,9 @@ def test_a_start_that_is_not_read_is_not_the_turns(writer: RememberingWriter, te
 
 @pytest.mark.parametrize("text", ["My birthday is 1990-05-03.", "The release date is 2026-07-01."])
 def test_a_date_that_is_the_value_is_no_window(writer: RememberingWriter, text: str) -> None:
-    (memory,) = taken(writer, user(text))[0]["memories"]
+    (turn,) = taken(writer, user(text))
+    (memory,) = turn["memories"]
+    assert not {one["value"] for one in turn["facts"]} - {"1990-05-03", "2026-07-01"}
     assert (memory["valid_from"], memory["valid_to"], memory["is_dated"]) == ("2026-06-17T10:30:00Z", None, False)
 
 

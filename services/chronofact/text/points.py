@@ -135,8 +135,7 @@ def _named_day(found: re.Match[str], clock: Clock) -> Period:
 
 
 def _ago(found: re.Match[str], clock: Clock) -> Period:
-    unit = found["unit"].casefold()
-    return unit_of(unit, shifted(clock.day, unit, -number_of(found["count"])))
+    return day(shifted(clock.day, found["unit"].casefold(), -number_of(found["count"])))
 
 
 class _Form(NamedTuple):

@@ -25,6 +25,7 @@ _BATCH_TEXTS: Final = 16
 _WRAPPED_MIN: Final = 50
 """A line that is shorter was not broken for its length."""
 _ITEM: Final = re.compile(r"[-*\u2022\u2013]\s|\d{1,3}[.)]\s")
+_MARK: Final = re.compile(r"[-*\u2022\u2013]|\d{1,3}[.)]")
 _SINCE: Final = frozenset({"starting", "beginning"})
 _ASIDE: Final = frozenset({"relcl", "acl", "advcl", "ccomp", "csubj", "pcomp"})
 
@@ -91,11 +92,13 @@ def _has_sentences(text: str) -> bool:
 
 
 def _sentences(doc: Doc) -> tuple[Sentence, ...]:
-    """What the parser calls a sentence may be a mark alone, which belongs to the one before it."""
+    """What the parser calls a sentence may be a mark alone: the one of an item, or one that belongs to the sentence before it."""
     spans: list[tuple[Span, int, int]] = []
     for span in doc.sents:
-        if not any(ch.isalnum() for ch in span.text) and spans:
+        if spans and not any(ch.isalnum() for ch in span.text):
             spans[-1] = (spans[-1][0], spans[-1][1], span.end_char)
+        elif len(spans) == 1 and _MARK.fullmatch(doc.text[spans[0][1] : spans[0][2]].strip()):
+            spans = [(span, spans[0][1], span.end_char)]
         else:
             spans.append((span, span.start_char, span.end_char))
     return tuple(_sentence(doc, *one) for one in spans if doc.text[one[1] : one[2]].strip())

@@ -62,6 +62,8 @@ _DOUBTS: Final = frozenset(
 _OTHERWISE: Final = frozenset({"or", "nor", "not", "except", "unless"})
 _CLAUSE_WORDS: Final = frozenset({"is", "are", "was", "were", "my", "our", "his", "her", "their"})
 """In a value they tell that the parser took another clause for part of it."""
+_BROKEN: Final = re.compile(r"[^\w&/+]+")
+"""What is left of a number or a date that was cut."""
 _HOMES: Final = frozenset(
     "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
     "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
@@ -111,7 +113,8 @@ def _why_unsure(frame: Frame) -> Untaken | None:
     words = frame.scope.split()
     if not _DOUBTS.isdisjoint(frame.unread) or not _OTHERWISE.isdisjoint(words):
         return Untaken.UNSURE
-    if not _CLAUSE_WORDS.isdisjoint(frame.value.split()):
+    value = frame.value.split()
+    if not _CLAUSE_WORDS.isdisjoint(value) or any(_BROKEN.fullmatch(word) for word in value):
         return Untaken.UNSURE
     if not is_named(frame) or (frame.slot == "housing" and _HOMES.isdisjoint(frame.value.split()[-1:])):
         return Untaken.NO_VALUE
