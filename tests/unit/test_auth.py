@@ -171,3 +171,17 @@ def test_only_a_service_says_that_pairs_were_checked(writer: WriterInProcess) ->
     refused = writer.send(check, bearing("t-import"))
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "check_not_allowed")
     assert writer.send(check, bearing("t-service", **{"x-tenant-id": "acme"})).status_code == 201
+
+
+def test_the_tokens_of_the_page_are_taken_and_every_role_is_explained(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations" / "README.md").read_text(encoding="utf-8")
+    tokens = page.partition("```toml\n")[2].partition("```")[0]
+    assert tokens.count("…") == 2
+    file = tmp_path / "tokens.toml"
+    first, second = (sha256(word.encode()).hexdigest() for word in ("person", "adjudicator"))
+    file.write_text(tokens.replace("…", first, 1).replace("…", second, 1), encoding="utf-8")
+    found = TokenCredentials.load(file, normalise_scope=ScopeKinds.load().pattern)
+    assert found.caller("Bearer person", None).roles == {Role.WRITE, Role.READ}
+    assert found.caller("Bearer adjudicator", "acme").roles == {Role.WRITE, Role.SERVICE}
+    explained = page.partition("| role | may |")[2].partition("\n\n")[0]
+    assert [role for role in Role if f"`{role}`" not in explained] == []

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from chronofact.cli.running import credentials_asked
 from chronofact.embedded import cache, jars
 from chronofact.embedded.cache import cache_folder
 from chronofact.embedded.errors import EmbeddedError, FolderInUseError
@@ -28,6 +29,7 @@ from chronofact.embedded.server_user import open_way
 from chronofact.embedded.stack import Addresses
 from chronofact.embedded.supervisor import service_addresses, service_environ
 from chronofact.embedded.unit import Unit
+from chronofact.runtime.config import Settings
 
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 WILLING = "print('up', flush=True); import time; time.sleep(60)"
@@ -298,6 +300,28 @@ def test_services_are_told_where_all_is(tmp_path: Path) -> None:
     assert environ["CHRONOFACT_READER_PORT"] == "2"
     assert environ["CHRONOFACT_AUTH"] == "tokens"
     assert service_environ(DataFolder(tmp_path), Addresses(), ports, {})["CHRONOFACT_AUTH"] == "off"
+
+
+@pytest.mark.parametrize(
+    ("variables", "config", "auth"),
+    [
+        ({}, "", "off"),
+        ({"CHRONOFACT_TOKENS_FILE": "tokens.toml"}, "", "tokens"),
+        ({"CHRONOFACT_TOKENS_FILE": "tokens.toml", "CHRONOFACT_AUTH": "off"}, "", "off"),
+        ({}, 'auth = "tokens"', "tokens"),
+        ({}, 'tokens_file = "tokens.toml"', "tokens"),
+    ],
+)
+def test_a_stack_asks_for_tokens_where_any_are_named(
+    variables: dict[str, str], config: str, auth: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chronofact.toml").write_text(config)
+    monkeypatch.setenv("CHRONOFACT_CONFIG", str(tmp_path / "chronofact.toml"))
+    for name, given in variables.items():
+        monkeypatch.setenv(name, given)
+    ports = {"writer": 1, "reader": 2, "projector": 3, "reconciler": 4, "adjudicator": 5}
+    said = variables | credentials_asked(Settings())
+    assert service_environ(DataFolder(tmp_path), Addresses(), ports, said)["CHRONOFACT_AUTH"] == auth
 
 
 def test_a_service_that_does_not_run_has_no_address() -> None:

@@ -59,7 +59,7 @@ def running(data: Path, *, port_base: int | None = None, report: Report) -> Iter
     with _failures_named(), stack as addresses:
         report("preparing topics and tables")
         _prepare(addresses, settings)
-        supervisor = Supervisor(stack, addresses, os.environ, _logged(data, report))
+        supervisor = Supervisor(stack, addresses, os.environ | credentials_asked(settings), _logged(data, report))
         try:
             supervisor.start()
             found = _found(stack, addresses, supervisor) | _meant(settings)
@@ -93,6 +93,11 @@ def _given(settings: Settings) -> Addresses:
         kafka=settings.kafka if "kafka" in given else None,
         postgres=settings.postgres.get_secret_value() if "postgres" in given else None,
     )
+
+
+def credentials_asked(settings: Settings) -> dict[str, str]:
+    """Who names a file of tokens, or says ``auth`` in a file, has them asked for; a stack begins without."""
+    return {"CHRONOFACT_AUTH": settings.auth} if {"auth", "tokens_file"} & settings.model_fields_set else {}
 
 
 def _prepare(addresses: Addresses, settings: Settings) -> None:
