@@ -135,14 +135,20 @@ def test_a_preference_closes_one_of_its_own_type(writer: RememberingWriter) -> N
 
 
 def test_a_switch_closes_what_was_used_and_preferred(writer: RememberingWriter) -> None:
-    texts = ("I am switching to Go.", "The backend switched from MySQL to Postgres.", "I might switch to Rust.")
+    texts = ["I am switching to Go.", "The backend switched from MySQL to Postgres.", "I might switch to Rust."]
+    texts += ["My sister switched from Java to Go in 2024."]
     turns = taken(writer, *map(user, texts))
     told = [[(one["key"], one["value"], one["succession"]) for one in turn["facts"]] for turn in turns]
     assert told == [
         [("use/programming_language", "go", "automatic"), ("prefer/programming_language", "go", "automatic")],
         [("backend/use/database", "postgres", "automatic"), ("backend/made_with/database", "postgres", "automatic")],
         [],
+        [
+            ("user/sister/use/programming_language", "go", "automatic"),
+            ("user/sister/prefer/programming_language", "go", "automatic"),
+        ],
     ]
+    assert [one["valid_from"] for one in turns[-1]["facts"]] == ["2024-01-01T00:00:00Z"] * 2
 
 
 @pytest.mark.parametrize(

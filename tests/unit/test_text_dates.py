@@ -78,6 +78,7 @@ BOUNDS = [
     ("I'm staying in Madrid for two weeks", FUTURE, None, "2026-07-01"),
     ("My visa is valid for a year", FUTURE, None, "2027-06-17"),
     ("From 1 July I'm in Madrid for two weeks", FUTURE, "2026-07-01", "2026-07-15"),
+    ("I work at Acme for two more weeks", FUTURE, None, "2026-07-01"),
     ("I train for two weeks before a race", FUTURE, None, None),
     ("I was in Madrid for two weeks", PAST, None, None),
 ]

@@ -214,7 +214,8 @@ def _for(reading: _Reading, found: Found, words: re.Match[str]) -> int | None:
     """``has lived for two years`` says since when, ``is staying for two weeks`` until when, ``lived for two years`` only how long."""
     if reading.is_perfect:
         return _last(reading, found, words)
-    if reading.clock.lean is Lean.FUTURE and _STAYS.search(reading.text, 0, words.start()):
+    is_ahead = words["more"] or _STAYS.search(reading.text, 0, words.start())
+    if reading.clock.lean is Lean.FUTURE and is_ahead:
         found.lasting = (words["unit"].casefold(), number_of(words["count"]))
         found.is_absolute &= bool(found.starts)
     return words.end()
@@ -312,7 +313,7 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (_lead(r"from\s+now\s+on(?:wards?)?\b"), _from_now),
     (_lead(rf"(?:(?:for|over|during|in|within)\s+)?(?:the\s+)?(?:last|past)\s+{COUNT}\s+{UNIT}s?\b"), _last),
     (_lead(rf"(?P<count>)(?:for|over)\s+the\s+(?:last|past)\s+{UNIT}\b"), _last),
-    (_lead(rf"for{_ABOUT}{COUNT}\s+{UNIT}s?\b(?!\s+ago)"), _for),
+    (_lead(rf"for{_ABOUT}{COUNT}\s+(?P<more>more\s+)?{UNIT}s?\b(?!\s+ago)"), _for),
     (_lead(rf"(?:for|over|during)\s+the\s+next\s+(?:{COUNT}\s+)?{UNIT}s?\b"), _next),
     (_lead(r"for\s+the\s+rest\s+of\s+(?:the|this)\s+(?P<unit>day|week|month|quarter|year|decade)\b"), _rest),
     (_lead(rf"in\s+{COUNT}\s+{UNIT}s?(?:'?\s+time)?\b"), _ahead),

@@ -115,6 +115,7 @@ def _sentence(doc: Doc, span: Span, start: int, end: int) -> Sentence:
         and token.lower_ not in _SINCE
         and token.i != span.root.i
         and token.pos_ in {"VERB", "AUX"}
+        and not token.text[0].isupper()  # a name: "switched from Java to Go in 2024"
     )
     return Sentence(text.strip(), _lean(span.root), _is_perfect(span.root), aside, _is_joined(span.root))
 

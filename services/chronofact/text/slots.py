@@ -12,7 +12,7 @@ from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.keys import EVENTS
 from chronofact.text.reasons import Reason
 from chronofact.text.untaken import Untaken
-from chronofact.text.words import SIDE_ROLES, WEEKDAYS
+from chronofact.text.words import PERSONS, SIDE_ROLES, WEEKDAYS
 
 KEY_BYTES_MAX: Final = 200
 _PLAIN: Final = re.compile(r"[^a-z0-9]+")
@@ -80,7 +80,7 @@ def states_of(frame: Frame) -> tuple[Frame, ...]:
         return (frame,)
     if frame.value_type not in _TOOLS or not frame.value or frame.value_type == frame.value.split()[-1]:
         return ()
-    is_somebody = frame.entity.partition(":")[0] in {"user", "we"}
+    is_somebody = frame.entity in {"user", "we"} or frame.entity.rpartition(":")[2] in PERSONS
     slots = ("use", "prefer") if is_somebody else ("use", "made_with")
     return tuple(replace(frame, slot=slot, cardinality=Holds.ONE) for slot in slots)
 
