@@ -192,7 +192,10 @@ async def test_words_and_nearness_both_find(world: World) -> None:
     body = await world.get("/v1/memories", subject="ada", query="tongue", limit=1)
     assert body["searched"] == {"words": True, "nearness": True}
     (near,) = body["memories"]
-    assert (near["text"], near["places"]) == ("User's favourite language is Go", {"words": None, "nearness": 1})
+    assert (near["text"], near["places"]) == (
+        "User's favourite language is Go",
+        {"words": None, "nearness": 1, "kind": None},
+    )
     assert near["cosine"] > 0
     for query, wanted in (
         ("qx-481", "Order QX-481 was late"),
@@ -201,7 +204,45 @@ async def test_words_and_nearness_both_find(world: World) -> None:
     ):
         assert wanted in (await texts(world, query=query))[:2]
     (worded, *_) = (await world.get("/v1/memories", subject="ada", query="bikes"))["memories"]
-    assert worded["places"] == {"words": 1, "nearness": 1}
+    assert worded["places"] == {"words": 1, "nearness": 1, "kind": None}
+
+
+async def test_what_a_memory_tells_of_is_found_though_it_does_not_say_so(world: World) -> None:
+    ada = Remembered("ada")
+    language = ["slot|user|switch", "event-type|user|programming language"]
+    world.tell(
+        ada.says_that("User adopted two cats", MARCH, keys=["slot|user|have:cat", "state-value|user|two"]),
+        ada.says_that("User is switching to Go", MARCH, is_placed=False, keys=language),
+        ada.says_that(
+            "User speaks Norwegian", MARCH, is_placed=False, keys=["slot|user|speak", "state-value|user|cat"]
+        ),
+    )
+    body = await world.get("/v1/memories", subject="ada", query="Which programming languages?")
+    assert [(one["text"], one["places"]["kind"]) for one in body["memories"] if one["places"]["kind"]] == [
+        ("User is switching to Go", 1)
+    ]
+    assert body["memories"][0]["text"] == "User is switching to Go"
+    assert [one["text"] for one in (await world.get("/v1/memories", subject="ada", query="cat"))["memories"]][:1] == [
+        "User adopted two cats"
+    ]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "é ß naïve Ünïcode",
+        "C++ c# (x [y a.b*c \\m \\ $^|?",
+        "👍 ☃",
+        "x_y-z 3.12.4",
+        "word " * 399,
+        "東京 タイ ภาษา",
+        "{0}",
+    ],
+)
+async def test_no_query_is_taken_for_a_pattern(world: World, query: str) -> None:
+    ada = Remembered("ada")
+    world.tell(ada.says_that("User likes C++", MARCH, keys=["slot|user|like", "state-type|user|é ß naïve c++ x_y"]))
+    assert (await world.get("/v1/memories", subject="ada", query=query))["searched"]["words"]
 
 
 @pytest.mark.parametrize("because", ["text_not_installed", "texts_off"])

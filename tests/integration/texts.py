@@ -76,6 +76,7 @@ class Remembered(Fact):
         source: str = "chat",
         is_placed: bool = True,
         lifecycle: Lifecycle = Lifecycle.ACTIVE,
+        keys: Iterable[str] = (),
     ) -> Said:
         spelled, evidence = canonical(text), digest(source.encode())
         start, end = (None if one is None else parse_instant(one) for one in (since, until))
@@ -96,7 +97,7 @@ class Remembered(Fact):
             valid_from_known=start is not None,
         )
         derived = encode(
-            Derived("none/1", [], [], EMBEDDER if is_placed else None, place_of(text) if is_placed else None)
+            Derived("none/1", [], list(keys), EMBEDDER if is_placed else None, place_of(text) if is_placed else None)
         )
         return self.says(what, version_id=version_id, value_hash=what.value_hash, derived=derived)
 

@@ -1,4 +1,15 @@
 -- The tenant's fact where a version id is known by what was said of it, a check or a relation: at most one.
+with said as materialized (
+    select c.fact_no from {schema}.checked as c
+    where c.version_id = %(version_id)s
+    union distinct
+    select r.fact_no from {schema}.relation as r
+    where r.left_version_id = %(version_id)s
+    union distinct
+    select r.fact_no from {schema}.relation as r
+    where r.right_version_id = %(version_id)s
+)
+
 select
     f.fact_no,
     f.fact_id,
@@ -11,17 +22,13 @@ select
     f.subject_id,
     f.subject_label,
     f.fact_key
-from {schema}.fact as f
-where
-    f.tenant_id = %(tenant_id)s
-    and f.fact_no in (
-        select c.fact_no from {schema}.checked as c
-        where c.version_id = %(version_id)s
-        union all
-        select r.fact_no from {schema}.relation as r
-        where r.left_version_id = %(version_id)s
-        union all
-        select r.fact_no from {schema}.relation as r
-        where r.right_version_id = %(version_id)s
-    )
+from said as s
+cross join
+    lateral (
+        select one.*
+        from {schema}.fact as one
+        where one.fact_no = s.fact_no
+        offset 0 -- one by one: they are few
+    ) as f
+where f.tenant_id = %(tenant_id)s
 order by f.fact_no

@@ -1,5 +1,30 @@
 -- One page of the declarations that count, a pair each (semantics §3): of one memory, or of a subject's.
-with counting as (
+with about as materialized (
+    select f.*
+    from {schema}.fact as f
+    where
+        f.tenant_id = %(tenant_id)s
+        {filters}
+),
+
+said as (
+    select one.*
+    from about as a
+    inner join {schema}.relation as one on a.fact_no = one.fact_no
+    where %(version_id)s::uuid is null
+    union all
+    select on_left.*
+    from about as a
+    inner join {schema}.relation as on_left
+        on a.fact_no = on_left.fact_no and on_left.left_version_id = %(version_id)s
+    union all
+    select on_right.*
+    from about as a
+    inner join {schema}.relation as on_right
+        on a.fact_no = on_right.fact_no and on_right.right_version_id = %(version_id)s
+),
+
+counting as (
     select distinct on (f.fact_id, r.left_version_id, r.right_version_id)
         r.*,
         f.fact_id,
@@ -8,15 +33,13 @@ with counting as (
         f.scope_kind,
         f.scope_key,
         f.fact_key
-    from {schema}.fact as f
-    inner join {schema}.relation as r on f.fact_no = r.fact_no
+    from about as f
+    inner join said as r on f.fact_no = r.fact_no
     where
-        f.tenant_id = %(tenant_id)s
-        and r.left_version_id <> r.right_version_id
+        r.left_version_id <> r.right_version_id
         and (r.relation <> 'supersedes' or r.newer_version_id in (r.left_version_id, r.right_version_id))
         and (f.fact_id, r.left_version_id, r.right_version_id) > (%(after_fact)s, %(after_left)s, %(after_right)s)
         and (%(next_offsets)s::bigint[] is null or {schema}.lies_below(r.fact_no, r.event_seq, %(next_offsets)s))
-        {filters}
     order by
         f.fact_id asc,
         r.left_version_id asc,

@@ -64,6 +64,7 @@ class Ranked(NamedTuple):
     cosine: float | None
     place_near: int | None
     place_worded: int | None
+    place_kind: int | None
 
 
 class MemoryLine(NamedTuple):

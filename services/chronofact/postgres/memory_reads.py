@@ -33,20 +33,14 @@ NEAR_AT: Final = 0.2
 SMOOTHING: Final = 10.0
 WEIGHT_NEAR: Final = 1.5
 WEIGHT_WORDED: Final = 1.0
+WEIGHT_KIND: Final = 1.0
 """How places become scores (ADR 37): what words alone find best comes right after the few that are nearest."""
 TEXT_CHARS_MAX: Final = 280
 """Of the texts that a relation is told with."""
 UNDECIDED_MAX: Final = 1_000
 
-_OF_VERSION: Final = (
-    "and f.fact_no = any(%(fact_nos)s)",
-    "and (r.left_version_id = %(version_id)s or r.right_version_id = %(version_id)s)",
-)
-_UNDECIDED_OF_VERSION: Final = (
-    "and f.fact_no = any(%(fact_nos)s)",
-    "and %(version_id)s in (u.version_id, u.other_version_id)",
-)
-_OF_SUBJECT: Final = ("and f.subject_id = %(subject_id)s",)
+OF_FACTS: Final = "and f.fact_no = any(%(fact_nos)s)"
+OF_SUBJECT: Final = "and f.subject_id = %(subject_id)s"
 
 
 class MemoryReads:
@@ -123,6 +117,7 @@ class MemoryReads:
             smoothing=SMOOTHING,
             weight_near=WEIGHT_NEAR,
             weight_worded=WEIGHT_WORDED,
+            weight_kind=WEIGHT_KIND,
             passed=passed,
             limit=limit,
         )
@@ -145,7 +140,7 @@ class MemoryReads:
 
     async def relations(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[RelationLine]:
         """A page by fact and pair; ``fact_nos`` are where the one memory is, where one is asked for."""
-        filters, parameters = _limits(wanted, fact_nos, _OF_VERSION)
+        filters, parameters = _limits(wanted, fact_nos)
         after = zip(("after_fact", "after_left", "after_right"), wanted.after, strict=True)
         rows = await self._all(
             "relations",
@@ -161,7 +156,7 @@ class MemoryReads:
 
     async def undecided(self, wanted: RelationsWanted, fact_nos: Sequence[int]) -> list[UndecidedLine]:
         """Pairs that wait for a verdict, the longest so first."""
-        filters, parameters = _limits(wanted, fact_nos, _UNDECIDED_OF_VERSION)
+        filters, parameters = _limits(wanted, fact_nos)
         rows = await self._all(
             "relations_undecided", filters, **parameters, chars_max=TEXT_CHARS_MAX, limit=UNDECIDED_MAX
         )
@@ -169,7 +164,7 @@ class MemoryReads:
 
     async def has_unchecked(self, wanted: RelationsWanted) -> bool:
         """Whether some memory of the subject has not been checked yet."""
-        filters, parameters = _limits(wanted, (), ())
+        filters, parameters = _limits(wanted, ())
         return bool(await self._all("relations_unchecked", filters, **parameters))
 
 
@@ -198,17 +193,16 @@ def limit_scopes(table: str, scopes: Scopes | None, filters: list[str], paramete
     parameters["scopes_exact"], parameters["scopes_prefixes"] = list(scopes.exact), list(scopes.prefixes)
 
 
-def _limits(
-    wanted: RelationsWanted, fact_nos: Sequence[int], of_version: tuple[str, ...]
-) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _limits(wanted: RelationsWanted, fact_nos: Sequence[int]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Which facts, and what is said of which memory."""
     filters: list[str] = []
-    parameters: dict[str, Any] = {"tenant_id": wanted.tenant_id}
-    if wanted.version_id is not None:
-        filters += of_version
-        parameters |= {"version_id": UUID(bytes=wanted.version_id), "fact_nos": Int8Array.of(fact_nos)}
+    version_id = None if wanted.version_id is None else UUID(bytes=wanted.version_id)
+    parameters: dict[str, Any] = {"tenant_id": wanted.tenant_id, "version_id": version_id}
+    if version_id is not None:
+        filters.append(OF_FACTS)
+        parameters["fact_nos"] = Int8Array.of(fact_nos)
     if wanted.subject_id is not None:
-        filters += _OF_SUBJECT
+        filters.append(OF_SUBJECT)
         parameters["subject_id"] = wanted.subject_id
     limit_scopes("f", wanted.scopes, filters, parameters)
     return tuple(filters), parameters

@@ -324,7 +324,7 @@ def _body(one: Shown, line: MemoryLine, told: Gone, subject: str) -> Body:
     }
     if ranked is not None:
         body["score"] = round(ranked.score, 6)
-        body["places"] = {"words": ranked.place_worded, "nearness": ranked.place_near}
+        body["places"] = {"words": ranked.place_worded, "nearness": ranked.place_near, "kind": ranked.place_kind}
         body["cosine"] = None if ranked.cosine is None else round(ranked.cosine, 4)
     return body
 

@@ -142,7 +142,7 @@ _MEMORY: Final = shape(
     },
     score={"type": "number"},
     cosine=nullable({"type": "number"}),
-    places=shape({"words": _PLACE, "nearness": _PLACE}),
+    places=shape({"words": _PLACE, "nearness": _PLACE, "kind": _PLACE}),
 )
 _MEMORIES: Final = shape(
     {
