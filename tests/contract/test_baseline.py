@@ -359,7 +359,7 @@ def test_options_that_do_not_go_together(address: str) -> None:
         assert refused.value.code is ExitCode.USAGE
     with pytest.raises(Failure, match="no projection p9"):
         report(address, "--baseline", SELECT, "--projection", "p9")
-    with pytest.raises(Failure, match="^--baseline-url: Postgres can't be reached") as away:
+    with pytest.raises(Failure, match=r"^--baseline-url: Postgres can't be reached") as away:
         report(address, "--baseline", SELECT, "--baseline-url", "host=127.0.0.1 port=1 dbname=x")
     assert away.value.code is ExitCode.UNREACHABLE
     with pytest.raises(Failure, match="--baseline-url: the address of Postgres can't be read"):
