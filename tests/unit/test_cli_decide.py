@@ -121,3 +121,31 @@ def test_memories_of_two_facts_do_not_relate(chronofact: Command) -> None:
 def test_a_wrong_usage_asks_nobody(chronofact: Command, words: tuple[str, ...], told: str) -> None:
     assert chronofact("decide", *words, "--reader", "http://127.0.0.1:9", "--writer", "http://127.0.0.1:9") == 2
     assert told in chronofact.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "relation", "newer"),
+    [
+        (["x", "2"], "supersedes", OTHER),
+        (["1"], "supersedes", ONE),
+        (["n"], "near_duplicate", None),
+        (["s"], None, None),
+    ],
+)
+def test_without_a_relation_it_shows_both_and_asks(
+    chronofact: Command, monkeypatch: pytest.MonkeyPatch, typed: list[str], relation: str | None, newer: str | None
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    answers = iter(typed)
+    monkeypatch.setattr("typer.prompt", lambda _: next(answers))
+    counting = said(relation or "unrelated", newer)
+    with serving(WAITS, RIGHT, Told(ACCEPTED, 201), PASSED, page(counting)) as service:
+        assert chronofact("decide", ONE, OTHER, "--reader", service.url, "--writer", service.url) == 0
+    assert "1  User prefers Python" in chronofact.out
+    assert "2  User is switching to Go" in chronofact.out
+    assert "\x1b[2J" not in chronofact.out
+    posted = [one.json() for one in service.asked if one.method == "POST"]
+    assert [(one["relation"], one.get("newer_version_id")) for one in posted] == (
+        [(relation, newer)] if relation else []
+    )
+    assert not [*answers]
