@@ -260,6 +260,32 @@ def test_the_sweep_finds_what_nobody_looked_at_page_by_page(filled: str) -> None
     assert [one.version_id for one in paged] == [one.version_id for one in told]
 
 
+async def within(windows: list[memories.Window], at: AsyncConnection[Any], _no: int) -> list[memories.Unchecked]:
+    return await memories.unchecked_within(at, "p1", windows)
+
+
+def test_the_sweep_finds_by_their_offsets_what_came_lately(filled: str) -> None:
+    with psycopg.connect(filled) as connection:
+        places: dict[UUID, str] = dict(
+            connection.execute(
+                "select v.version_id, (e.kafka_partition, e.kafka_offset)::text from p1.memory as m"
+                " inner join p1.version as v using (fact_no, version_no)"
+                " inner join p1.event as e on e.fact_no = m.fact_no and e.event_seq = m.event_seq"
+            ).fetchall()
+        )
+    unchecked = set(ids(WATER, PROPOSED, NOTHING, LAST, ELSEWHERE))
+    every = [memories.Window(partition, 0, 1_000) for partition in range(12)]
+    assert {one.version_id for one in ask(filled, partial(within, every))} == unchecked
+    for said in (WATER, LAST, TEA, ELSEWHERE):
+        (version_id,) = ids(said)
+        partition, offset = (int(one) for one in places[UUID(bytes=version_id)].strip("()").split(","))
+        told = ask(filled, partial(within, [memories.Window(partition, offset, offset + 1)]))
+        assert {one.version_id for one in told} == {version_id} & unchecked
+        assert {
+            one.version_id for one in ask(filled, partial(within, [memories.Window(partition, offset + 1, offset + 1)]))
+        } == set()
+
+
 def test_of_several_checks_the_newest_is_told(filled: str) -> None:
     checks = [look(filled, one).check for one in (COFFEE, SENCHA, WATER)]
     assert [one and (one.version_id, one.decided, one.pending) for one in checks] == [

@@ -219,4 +219,8 @@ def test_what_was_never_told_is_swept_what_waits_too_long_is_a_persons_and_a_per
         judged.decide("swept", python, go)
         *_, done = judged.await_checks(go, 3)
         assert tuple(done) == (1, 1, 0, "rule", False)
+        # long after all was looked at, by what came since
+        late = remembered("swept later", "swept later prefers Rust", PYTHON, since=MARCH)
+        judged.say(late, is_told=False)
+        judged.await_checks(late)
     assert [one.decided_by for one in judged.relations(python, go)] == ["person"]

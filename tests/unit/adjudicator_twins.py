@@ -15,7 +15,7 @@ from chronofact.domain.events import Verdict
 from chronofact.postgres.claims import Claim
 from chronofact.postgres.judging_store import Place, Standing, Waiting
 from chronofact.postgres.looking import FactNames, Look, Reach, Ref
-from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked
+from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked, Window
 from chronofact.runtime.failures import Transient
 from chronofact.text.answers import PairVerdict
 from chronofact.text.frames import Frame, Holds, Temporality
@@ -62,6 +62,9 @@ class Store:
     pending_pages: list[list[Waiting]] = field(default_factory=list)
     routed: dict[bytes, str] = field(default_factory=dict)
     at: int = 10
+    ends_now: list[tuple[bytes, int, int]] = field(default_factory=list)
+    recent: list[list[Unchecked]] = field(default_factory=list)
+    windows: list[list[Window]] = field(default_factory=list)
 
     async def routes(self) -> list[str]:
         return ["p1"]
@@ -81,6 +84,13 @@ class Store:
         self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]
     ) -> list[Unchecked]:
         return self.unchecked_pages.pop(0) if self.unchecked_pages else []
+
+    async def unchecked_within(self, projection: str, windows: Sequence[Window]) -> list[Unchecked]:
+        self.windows.append(list(windows))
+        return self.recent.pop(0) if self.recent else []
+
+    async def ends(self, projection: str) -> list[tuple[bytes, int, int]]:
+        return self.ends_now
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]:
         return self.pending_pages.pop(0) if self.pending_pages else []

@@ -13,6 +13,7 @@ from chronofact.adjudicator.page import Today, Told, looked_up, page_of, told_of
 from chronofact.adjudicator.service import Adjudicator, ref_of
 from chronofact.adjudicator.sweeping import FIRST_PAUSE_S, Picture, Sweeps
 from chronofact.adjudicator.telling import Telling
+from chronofact.adjudicator.unlooked import Left
 from chronofact.contracts.pending import PendingPair, pending_in, reason_of_check
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_instant
@@ -71,6 +72,7 @@ def sweeps(store: Store, judging: Judging, model: Model | None, clock: Clock | N
         review_after_s=7 * DAY_S,
         now=lambda: NOW,
         monotonic=clock or Clock(),
+        left=Left(),
     )
 
 

@@ -24,6 +24,7 @@ from chronofact.adjudicator.service import PART, Adjudicator, attempted, end_of_
 from chronofact.adjudicator.stream import TextStream
 from chronofact.adjudicator.sweeping import Sweeps
 from chronofact.adjudicator.telling import Telling
+from chronofact.adjudicator.unlooked import Left
 from chronofact.adjudicator.writing import PART as WRITER
 from chronofact.adjudicator.writing import WriterCalls
 from chronofact.contracts.topics import facts_topic, texts_topic
@@ -107,7 +108,8 @@ class Service:
         self.gate = self._gate(key)
         lacks_token = settings.auth == "tokens" and settings.adjudicator_token is None
         self._writer = WriterCalls(*_writer(settings), health, lacks_token=lacks_token, retried=self._telling.retried)
-        self._adjudicator = Adjudicator(self._judge(self.gate), health, self._telling)
+        left = Left()
+        self._adjudicator = Adjudicator(self._judge(self.gate), health, self._telling, left=left)
         self.sweeps = Sweeps(
             self.store,
             self._adjudicator.judge,
@@ -118,6 +120,7 @@ class Service:
             review_after_s=settings.pending_review_s,
             now=_now,
             monotonic=time.monotonic,
+            left=left,
         )
         self._stream: TextStream | None = None
         self._looking: list[asyncio.Task[None]] = []

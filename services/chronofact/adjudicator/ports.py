@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from chronofact.postgres.claims import Claim
 from chronofact.postgres.judging_store import Place, Standing, Waiting
 from chronofact.postgres.looking import FactNames, Look, Reach, Ref
-from chronofact.postgres.memories import Unchecked
+from chronofact.postgres.memories import Unchecked, Window
 from chronofact.postgres.model_store import AnswerLine
 from chronofact.text.gate import Asked
 from chronofact.text.prompt import Told
@@ -42,6 +42,10 @@ class Memories(Protocol):
     async def unchecked(
         self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]
     ) -> list[Unchecked]: ...
+
+    async def unchecked_within(self, projection: str, windows: Sequence[Window]) -> list[Unchecked]: ...
+
+    async def ends(self, projection: str) -> list[tuple[bytes, int, int]]: ...
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]: ...
 

@@ -15,6 +15,7 @@ import structlog
 from chronofact.adjudicator.judging import Judge, Outcome
 from chronofact.adjudicator.ledger import judged
 from chronofact.adjudicator.telling import Telling
+from chronofact.adjudicator.unlooked import Left
 from chronofact.domain.errors import Rejected
 from chronofact.postgres.looking import Ref
 from chronofact.runtime.failures import Corruption, Transient, Unfit
@@ -36,11 +37,13 @@ class Adjudicator:
         health: Health,
         telling: Telling,
         *,
+        left: Left | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._judge = judge
         self._health = health
         self._telling = telling
+        self._left = left or Left()
         self._sleep = sleep
 
     async def take(self, message: bytes) -> None:
@@ -50,7 +53,8 @@ class Adjudicator:
             # the sweep finds the memory, if there is one
             self._telling.ended(MALFORMED)
             return
-        await self.judge(ref)
+        if await self.judge(ref) is Outcome.NOT_THERE:
+            self._left.keep(ref)
 
     async def judge(self, ref: Ref, *, is_again: bool = False, is_too_old: bool = False) -> Outcome | None:
         """What became of it; None where the writer refuses what we say of it, which the log of this process tells."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from chronofact.adjudicator.judging import BEYOND, PENDING, REVIEW, Outcome, is_in_review
 from chronofact.adjudicator.ports import Asker, Memories
+from chronofact.adjudicator.unlooked import Left, Reached, Unlooked
 from chronofact.contracts.pending import PendingPair, beyond_in, pending_in
 from chronofact.postgres.judging_store import Waiting
 from chronofact.postgres.looking import Ref
-from chronofact.postgres.memories import Unchecked
+from chronofact.postgres.memories import Unchecked, Window
 
 PAGE: Final = 200
 FIRST_PAUSE_S: Final = 60.0
@@ -22,6 +23,7 @@ LISTED_MAX: Final = 200
 SWEEP_SHARE: Final = 20
 FIRST_PLACE: Final = (0, 0)
 T = TypeVar("T", Unchecked, Waiting)
+S = TypeVar("S")
 
 
 class Again(Protocol):
@@ -74,6 +76,7 @@ class Sweeps:
         review_after_s: float,
         now: Callable[[], int],
         monotonic: Callable[[], float],
+        left: Left,
     ) -> None:
         self._memories = memories
         self._judge = judge
@@ -81,36 +84,56 @@ class Sweeps:
         self._at_once = at_once
         self._unseen_us = int(unseen_s * 1_000_000)
         self._retry_s = retry_s
+        self._left = left
         self._review_after_us = int(review_after_s * 1_000_000)
         self._now = now
         self._monotonic = monotonic
         self._vain: dict[bytes, tuple[int, float]] = {}
         self._sweeps_at = 0.0
+        self._unlooked: dict[str, Unlooked] = {}
         self.picture = Picture()
 
     async def sweep(self) -> int:
         """Memories that were recorded a while ago and that nobody has looked at; how many there were.
 
-        Looks at every memory, and so not before twenty times what the last sweep took have passed.
-
         Raises:
             Transient, Unfit: Postgres is away; the next round begins anew.
         """
-        begun = self._monotonic()
-        if begun < self._sweeps_at:
-            return 0
-        older_than = self._now() - self._unseen_us
         found = 0
         for projection in await self._memories.routes():
-            place = FIRST_PLACE
-            while page := await self._memories.unchecked(projection, older_than=older_than, limit=PAGE, after=place):
-                place = page[-1].place
-                mine = await self._routed(page, projection)
-                found += len(mine)
-                await self._all(mine, is_again=False)
+            reached = _reached(await self._memories.ends(projection))
+            unlooked = self._unlooked.setdefault(projection, Unlooked(self._unseen_us / 1_000_000))
+            begun = self._monotonic()
+            windows = unlooked.windows(begun, reached)
+            if windows is None and begun < self._sweeps_at:
+                continue
+            found += await (self._whole(projection) if windows is None else self._recent(projection, windows))
+            unlooked.looked(begun, reached, is_whole=windows is None)
+        left = self._left.listed()
+        await self._each(left, lambda ref: self._look(ref, is_again=False, is_too_old=False))
+        return found
+
+    async def _whole(self, projection: str) -> int:
+        """Of all memories; not again before twenty times what that took have passed."""
+        begun, found = self._monotonic(), 0
+        older_than = self._now() - self._unseen_us
+        place = FIRST_PLACE
+        while page := await self._memories.unchecked(projection, older_than=older_than, limit=PAGE, after=place):
+            place = page[-1].place
+            found += await self._unchecked(page, projection)
         ended = self._monotonic()
         self._sweeps_at = ended + SWEEP_SHARE * (ended - begun)
         return found
+
+    async def _recent(self, projection: str, windows: Sequence[Window]) -> int:
+        """Of those that came since the last sweep."""
+        page = await self._memories.unchecked_within(projection, windows) if windows else []
+        return await self._unchecked(page, projection)
+
+    async def _unchecked(self, page: Sequence[Unchecked], projection: str) -> int:
+        mine = await self._routed(page, projection)
+        await self._all(mine, is_again=False)
+        return len(mine)
 
     async def retry(self) -> None:
         """Every memory whose pairs wait, once, while the model answers; and what waits, counted anew.
@@ -142,14 +165,25 @@ class Sweeps:
         return self._now() - waiting.pending_since > self._review_after_us
 
     async def _all(self, found: Sequence[T], *, is_again: bool) -> None:
+        await self._each(found, lambda one: self._one(one, is_again=is_again))
+
+    async def _each(self, found: Sequence[S], look: Callable[[S], Awaitable[object]]) -> None:
         """A few at a time."""
         waiting = list(reversed(found))
 
         async def work() -> None:
             while waiting:
-                await self._one(waiting.pop(), is_again=is_again)
+                await look(waiting.pop())
 
         await asyncio.gather(*(work() for _ in range(min(self._at_once, len(found)))))
+
+    async def _look(self, ref: Ref, *, is_again: bool, is_too_old: bool) -> Outcome | None:
+        outcome = await self._judge(ref, is_again=is_again, is_too_old=is_too_old)
+        if outcome is Outcome.NOT_THERE:
+            self._left.keep(ref)
+        else:
+            self._left.done(ref)
+        return outcome
 
     async def _one(self, found: Unchecked | Waiting, *, is_again: bool) -> None:
         is_old = isinstance(found, Waiting) and self._is_old(found)
@@ -157,7 +191,7 @@ class Sweeps:
             # the model failed a moment ago: it is not asked about all the others as well
             return
         ref = Ref(found.tenant_id, found.fact_id, found.version_id)
-        outcome = await self._judge(ref, is_again=is_again, is_too_old=is_old)
+        outcome = await self._look(ref, is_again=is_again, is_too_old=is_old)
         if outcome is Outcome.STILL_PENDING and not is_old:
             times = self._vain.get(ref.version_id, (0, 0.0))[0] + 1
             pause_s = min(PAUSE_S_MAX, FIRST_PAUSE_S * 2.0 ** min(times, 16))
@@ -196,3 +230,9 @@ class Sweeps:
         _, not_before = self._vain.get(waiting.version_id, (0, 0.0))
         pause_s = max(self._retry_s, not_before - self._monotonic(), self._asker.opens_in_s)
         return self._now() + int(pause_s * 1_000_000)
+
+
+def _reached(ends: Sequence[tuple[bytes, int, int]]) -> Reached | None:
+    """None where it has read several topics, or none: offsets alone say nothing then."""
+    topics = {topic for topic, _, _ in ends}
+    return Reached(topics.pop(), {partition: at for _, partition, at in ends}) if len(topics) == 1 else None

@@ -15,9 +15,9 @@ from chronofact.postgres import memories
 from chronofact.postgres.claims import Claims
 from chronofact.postgres.errors import failures_named, not_routed
 from chronofact.postgres.looking import Look, Reach, Ref, looks
-from chronofact.postgres.memories import Unchecked
+from chronofact.postgres.memories import Unchecked, Window
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
-from chronofact.postgres.session import CONNECT_TIMEOUT_S, conninfo_for
+from chronofact.postgres.session import CONNECT_TIMEOUT_S, LOOK_UPS, conninfo_for
 from chronofact.postgres.silence import answering
 from chronofact.postgres.template import Script, script
 from chronofact.runtime.together import Together
@@ -135,8 +135,17 @@ class JudgingStore:
         self, projection: str, *, older_than: int, limit: int, after: tuple[int, int]
     ) -> list[Unchecked]:
         """Memories that nobody has looked at, a page of them."""
-        async with self._connected() as connection:
+        async with self._connected() as connection, _looking_up(connection):
             return await memories.unchecked(connection, projection, older_than=older_than, limit=limit, after=after)
+
+    async def unchecked_within(self, projection: str, windows: Sequence[Window]) -> list[Unchecked]:
+        """The same of what came with some events."""
+        async with self._connected() as connection, _looking_up(connection):
+            return await memories.unchecked_within(connection, projection, windows)
+
+    async def ends(self, projection: str) -> list[tuple[bytes, int, int]]:
+        """How far a projection has come: topic, partition and offset."""
+        return [(topic, partition, at) for topic, partition, at in await self._rows("ends", {"projection": projection})]
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]:
         """Memories with undecided pairs, a page of them."""
@@ -166,6 +175,15 @@ class JudgingStore:
         with failures_named():
             async with answering(self.pool, limit_s=limit_s) as connection:
                 yield connection
+
+
+@asynccontextmanager
+async def _looking_up(connection: AsyncConnection[Any]) -> AsyncIterator[None]:
+    """A transaction that never reads a whole table of facts, however young its tables are."""
+    async with connection.transaction():
+        for name, value in LOOK_UPS.items():
+            await connection.execute("select set_config(%s, %s, true)", (name, value))
+        yield
 
 
 async def _fetched(

@@ -19,7 +19,7 @@ from chronofact.contracts.derived import DIMENSIONS
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.memory_lines import high_first
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
-from chronofact.postgres.spelling import Instant, take_parameters
+from chronofact.postgres.spelling import Instant, Int8Array, take_parameters
 from chronofact.postgres.template import Script, script
 
 _HEAD: Final = Struct("!hh").pack(DIMENSIONS, 0)
@@ -79,6 +79,14 @@ class Unchecked(NamedTuple):
     version_id: bytes
     recorded_at: int
     place: tuple[int, int]
+
+
+class Window(NamedTuple):
+    """Offsets of a partition, the end not among them."""
+
+    partition: int
+    first: int
+    end: int
 
 
 class Counting(NamedTuple):
@@ -174,6 +182,18 @@ async def unchecked(
     return [
         Unchecked._make((*told, (fact_no, version_no)))
         for *told, fact_no, version_no in await _lines(connection, projection, "unchecked", named)
+    ]
+
+
+async def unchecked_within(
+    connection: AsyncConnection[Any], projection: str, windows: Sequence[Window]
+) -> list[Unchecked]:
+    """Memories that came with an event of these windows and have no ``RelationsChecked``."""
+    partitions, firsts, ends = (Int8Array.of(list(one)) for one in zip(*windows, strict=True))
+    named = {"partitions": partitions, "firsts": firsts, "ends": ends}
+    return [
+        Unchecked._make((*told, (fact_no, version_no)))
+        for *told, fact_no, version_no in await _lines(connection, projection, "unchecked_within", named)
     ]
 
 
