@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import orjson
 
+from tests.contract.remembering import RememberingWriter
 from tests.contract.writing import JSON, WriterInProcess
 from tests.integration.reading import NOW, World, world_on
 
@@ -75,7 +76,7 @@ def claim(subject: str, key: str, value: Any, valid_from: str | None = None, **s
 @asynccontextmanager
 async def memory_on(database: str) -> AsyncIterator[Memory]:
     """All of it over one database."""
-    writer = WriterInProcess()
+    writer = RememberingWriter()
     transport = httpx.ASGITransport(writer.app, raise_app_exceptions=False)
     async with world_on(database) as world, httpx.AsyncClient(transport=transport, base_url="http://writer") as http:
         yield Memory(world, writer, http)
