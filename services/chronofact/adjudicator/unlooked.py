@@ -11,7 +11,7 @@ from chronofact.postgres.memories import Window
 
 WHOLE_S: Final = 3_600.0
 """A memory that came late into a place that was looked at already (it had been parked) waits for so long at most."""
-LEFT_MAX: Final = 10_000
+LEFT_MAX: Final = 1_000
 
 
 class Reached(NamedTuple):
