@@ -88,13 +88,24 @@ def test_as_of_knows_what_was_told_by_then(client: Client) -> None:
 
 
 def test_what_a_guard_forbids_is_a_conflict_to_ask_about(client: Client) -> None:
-    also = {"role": "user", "text": "I now also live in Bonn.", "at": JUNE}
-    told = client.interact("cleo", [BERLIN, also], source="chat")
-    assert [turn["facts"][0]["blocked_by"] for turn in told["turns"]] == ["no_change_cue", "additive"]
+    bonn = {"role": "user", "text": "I live in Bonn.", "at": JUNE}
+    also = {"role": "user", "text": "I now also live in Rome.", "at": JUNE}
+    told = client.interact("cleo", [BERLIN, bonn, also], source="chat")
+    assert [turn["facts"][0]["blocked_by"] for turn in told["turns"][:2]] == ["no_change_cue"] * 2
+    assert (told["turns"][2]["facts"], told["turns"][2]["not_taken"][0]["reason"]) == ([], "many_valued")
     assert held(client, "cleo", valid_at=BETWEEN) == "berlin"
     answer = held(client, "cleo")
     assert isinstance(answer, Conflict)
     assert sorted(claim.value for claim in answer.versions) == ["berlin", "bonn"]
+
+
+def test_a_switch_closes_the_preference_of_its_type_alone(client: Client) -> None:
+    texts = {"I prefer Python.": BETWEEN, "I prefer tea.": BETWEEN, "I am switching to Go.": JUNE}
+    turns = [{"role": "user", "text": text, "at": at} for text, at in texts.items()]
+    client.interact("gil", turns, source="chat")
+    language = "prefer/programming_language"
+    assert [held(client, "gil", language, valid_at=at) for at in (BETWEEN, JUNE)] == ["python", "go"]
+    assert held(client, "gil", "prefer/drink") == "tea"
 
 
 def test_windows_end_where_the_text_says(client: Client) -> None:
