@@ -124,3 +124,14 @@ def test_a_damaged_archive_says_what_was_taken(run_import: Importing, tmp_path: 
     assert ran.returncode == 1
     assert "can't be read to its end" in ran.stderr
     assert "repeating is safe" in ran.stderr
+
+
+def test_texts_of_memories_go_in_smaller_requests(run_import: Importing, tmp_path: Path) -> None:
+    file = tmp_path / "facts.ndjson"
+    lines = [{"key": "memory/note" if number % 2 else "note", "value": number} for number in range(900)]
+    file.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    script = [results(*[accepted(token(p0=1))] * size) for size in (400, 400, 100)]
+    with serving(*script) as writer:
+        ran = run_import(writer, file, "--json")
+    assert (ran.returncode, last_line(ran)["accepted"]) == (0, 900)
+    assert [one.body.count(b"memory/") for one in writer.asked] == [200, 200, 50]

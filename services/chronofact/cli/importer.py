@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 BATCH_LINES_MAX: Final = 1_000
 BATCH_BYTES_MAX: Final = 4 * 2**20
+BATCH_TEXTS_MAX: Final = 200
+"""Of text memories, each of which the writer reads by a model: a request stays a matter of seconds."""
+_OF_MEMORY: Final = b'"memory/'
 NO_COMMAND: Final = frozenset({"json_malformed", "command_not_object", "encoding_not_utf8"})
 REFUSED_FOR_A_LINE: Final = frozenset({400, 413, 422})
 
@@ -84,16 +87,21 @@ class Batch:
     numbers: list[int] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
     size: int = 0
+    texts: int = 0
 
     def add(self, number: int, line: bytes) -> None:
         """Takes one more line."""
         self.numbers.append(number)
         self.lines.append(line)
         self.size += len(line) + 1
+        self.texts += _OF_MEMORY in line
 
     def has_room_for(self, line: bytes, lines_max: int = BATCH_LINES_MAX) -> bool:
         """Whether the line still fits; an empty batch takes any."""
-        return not self.lines or (len(self.lines) < lines_max and self.size + len(line) < BATCH_BYTES_MAX)
+        is_full = self.texts >= BATCH_TEXTS_MAX
+        return not self.lines or (
+            not is_full and len(self.lines) < lines_max and self.size + len(line) < BATCH_BYTES_MAX
+        )
 
     def halves(self) -> tuple[Batch, Batch]:
         """The same lines in two batches."""
