@@ -17,7 +17,7 @@ _LINE: Final = re.compile(
 )
 _SAYS: Final = frozenset(
     "i we you he she it they this that there who what is are was were be been has have had do does did will would can could should may might must "
-    "not no never always don't isn't to because if when but use uses keep let please also another for".split()
+    "not no never always don't isn't to because if when but use uses keep let please also another for const var def return import from class int float string bool void".split()
 )
 """With one of these a line is a clause, or has one in it."""
 _SEVERAL: Final = re.compile(r"[,;&+]|/(?!\d)|\b(?:and|or)\b")
@@ -46,10 +46,13 @@ def keyed(text: str) -> tuple[Frame, ...]:
         return ()
     if not _SAYS.isdisjoint(words) or not _SAYS.isdisjoint(word.lower() for word in value.split() if word != "May"):
         return ()
-    kind, cues = _kind(words, value)
+    if "=" in text and len(words) == 1:
+        return ()  # "retries = 3" is code
+    kind, cues = _kind(words, value, is_somebody=_may_speak(found["key"]))
     holds = Holds.IMMUTABLE if never_changes(key) and "favorite" not in words else Holds.ONE
     if (
         kind == "time"
+        or (_may_speak(found["key"]) and "named" not in cues)
         or _SEVERAL.search(value)
         or _is_anybody(words)
         or (words[-1].endswith("s") and words[-1] not in _WHEN and kind != "number")
@@ -67,6 +70,11 @@ def keyed(text: str) -> tuple[Frame, ...]:
     )
 
 
+def _may_speak(key: str) -> bool:
+    """``Alice: 42``, ``Dana Smith: agreed`` are turns of a talk, as far as capitals tell."""
+    return all(word[:1].isupper() for word in key.split())
+
+
 def _is_anybody(words: list[str]) -> bool:
     """``Contact: Dana``, of whom there may be several; a favorite is one."""
     return words[-1] in _ANYBODY and words[0] not in {"favorite", "best"}
@@ -77,7 +85,7 @@ def _spelled(key: str) -> str:
     return words.replace("favourite", "favorite").replace("preferred", "favorite")
 
 
-def _kind(words: list[str], value: str) -> tuple[str, tuple[str, ...]]:
+def _kind(words: list[str], value: str, *, is_somebody: bool) -> tuple[str, tuple[str, ...]]:
     """Its type, and whether it is a name that excludes another: of one thing alone, or of who has a role."""
     timed = time_said(value)
     if timed is not None:
@@ -85,9 +93,9 @@ def _kind(words: list[str], value: str) -> tuple[str, tuple[str, ...]]:
         return (timed[1] if returns or not _WHEN.isdisjoint(words) else "time"), ()
     if _NUMBER.match(value):
         return "number", ()
-    if len(words) > 1 and words[0] != "favorite":
+    if len(words) > 1 and words[0] != "favorite" and not is_somebody:
         return type_of(value.lower()) or words[-1], ("named",)
-    is_one = len(words) > 1 or words[-1] in ROLES or words[-1].endswith(ROLE_ENDINGS)
+    is_one = not is_somebody or words[-1] in ROLES or (len(words) == 1 and words[-1].endswith(ROLE_ENDINGS))
     kind = type_of(value.lower()) or words[-1]
     return kind, ("named",) if is_one and _NAME.fullmatch(value) else ()
 
