@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import asdict
 from io import BytesIO
 
 import pytest
@@ -74,7 +75,7 @@ EVENTS = st.builds(
 @given(EVENTS)
 def test_hand_spelled_avro_is_fastavro_s(event: FactEvent) -> None:
     body = BytesIO()
-    schemaless_writer(body, NEWEST, event._asdict())
+    schemaless_writer(body, NEWEST, asdict(event))
     encoded = encode_event(event)
     assert encoded[10:] == body.getvalue()
     assert decode_event(encoded) == event

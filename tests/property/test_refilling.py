@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from random import Random
 from typing import NamedTuple
@@ -137,7 +137,7 @@ def test_a_refilled_log_is_projected_to_the_same(seed: int, size: int) -> None:
 def replaced(event: FactEvent) -> FactEvent:
     """But for what is not kept; a writer names other versions beside the payload, too, which nobody looks at."""
     claim = event.version_id if event.kind == "FactAsserted" else None
-    return event._replace(subject_label=None, import_time=None, trace=None, version_id=claim)
+    return replace(event, subject_label=None, import_time=None, trace=None, version_id=claim)
 
 
 @given(st.integers(1, 10**16), st.integers(1, 10**16), st.integers(-(10**15), 10**16))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from itertools import starmap
 from random import Random
@@ -71,7 +72,7 @@ def bad(said: Iterable[Said]) -> Iterator[Said]:
         name = random.choice(list(fields))
         fields[name if random.random() < 0.9 else "more"] = random.choice(ODD)
         payload = orjson.dumps(fields, option=random.choice([0, orjson.OPT_SORT_KEYS]))
-        yield one._replace(value=_event(one, event._replace(payload=payload)))
+        yield one._replace(value=_event(one, replace(event, payload=payload)))
         value = bytearray(one.value)
         for _ in range(random.randint(1, 3)):
             value[random.randrange(len(value))] = random.choice([0, 1, 2, 0x7F, 0xFF, random.randrange(256)])
@@ -79,7 +80,7 @@ def bad(said: Iterable[Said]) -> Iterator[Said]:
 
 
 def _event(said: Said, event: FactEvent) -> bytes:
-    return encode_event(event._replace(event_id=event_id_of(said.key, event.kind, event.payload)))
+    return encode_event(replace(event, event_id=event_id_of(said.key, event.kind, event.payload)))
 
 
 def told(said: Said) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -262,7 +263,7 @@ def without_import_times() -> Iterator[None]:
     apply_one = Draft._fold_one
 
     def late(self: Draft, message: Message, event: Any, *more: Any) -> None:
-        apply_one(self, message, event._replace(import_time=None), *more)
+        apply_one(self, message, replace(event, import_time=None), *more)
 
     with patch.object(Draft, "_fold_one", late):
         yield

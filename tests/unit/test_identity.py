@@ -1,12 +1,16 @@
+from hashlib import sha256
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import pytest
 import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chronofact.domain.canonical import digest
 from chronofact.domain.identity import (
     DEVELOPMENT_TENANT,
     FactIdentity,
+    derived_id,
     event_id_of,
     fact_id_of,
     subject_id_of,
@@ -77,3 +81,16 @@ def test_each_part_of_a_claim_makes_another_version() -> None:
 GOLDEN_FACT = "15f5b72b-21a2-80ff-a4e0-7c31901e54d8"
 GOLDEN_EVENT = "aa6d8738-54b2-89f4-af33-4ae0a0c0a428"
 GOLDEN_VERSION = "31cf319b-678a-8e28-a150-0132f7807b36"
+
+
+@given(st.binary(max_size=80))
+def test_a_derived_id_is_a_uuid_of_version_8_over_the_hash(content: bytes) -> None:
+    number = int.from_bytes(sha256(b"event\x00" + content).digest()[:16])
+    fields = (0xF << 76) | (0b11 << 62)
+    assert derived_id(b"event", content) == (number & ~fields | 0x8 << 76 | 0b10 << 62).to_bytes(16)
+    assert UUID(bytes=derived_id(b"event", content)).version == 8
+
+
+@given(st.binary(min_size=16, max_size=16), st.binary(max_size=80))
+def test_ids_are_derived_from_what_they_name(fact_id: bytes, payload: bytes) -> None:
+    assert event_id_of(fact_id, "FactEnded", payload) == derived_id(b"event", fact_id + b"FactEnded\x00" + payload)

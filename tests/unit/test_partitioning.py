@@ -1,6 +1,8 @@
 """Golden vectors: Kafka's own tests of its Java producer, and ids as our keys are."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chronofact.kafka.partitioning import murmur2, partition_of
 
@@ -17,6 +19,20 @@ JAVA = {
 @pytest.mark.parametrize("key", JAVA)
 def test_hash_is_java_s(key: bytes) -> None:
     assert murmur2(key) == JAVA[key] & 0xFFFFFFFF
+
+
+@given(st.binary(max_size=70))
+def test_hash_by_halves_is_the_hash(key: bytes) -> None:
+    factor, mask = 0x5BD1E995, 0xFFFFFFFF
+    hashed = 0x9747B28C ^ len(key)
+    whole = len(key) // 4 * 4
+    for at in range(0, whole, 4):
+        word = int.from_bytes(key[at : at + 4], "little") * factor & mask
+        hashed = (hashed * factor ^ (word ^ word >> 24) * factor) & mask
+    if whole < len(key):
+        hashed = (hashed ^ int.from_bytes(key[whole:], "little")) * factor & mask
+    hashed = (hashed ^ hashed >> 13) * factor & mask
+    assert murmur2(key) == hashed ^ hashed >> 15
 
 
 def test_partitions_of_ids_never_change() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple, TypeVar
@@ -48,20 +49,47 @@ _KINDS: Final = {
 _KIND_OF: Final = {spelled[0]: kind for kind, spelled in _KINDS.items()}
 
 
-class FactEvent(NamedTuple):
-    """One event as the log holds it; the message key is its fact_id."""
+@dataclass(slots=True, init=False, unsafe_hash=True)
+class FactEvent:
+    """One event as the log holds it; the message key is its fact_id. Final and not frozen, for its cost (ADR 32)."""
 
-    event_id: bytes
-    kind: str
-    identity: bytes
-    subject_label: str | None
-    payload: bytes
-    derived: bytes | None = None
-    version_id: bytes | None = None
-    value_hash: bytes | None = None
-    source_hash: bytes | None = None
-    import_time: int | None = None
-    trace: str | None = None
+    event_id: Final[bytes]
+    kind: Final[str]
+    identity: Final[bytes]
+    subject_label: Final[str | None]
+    payload: Final[bytes]
+    derived: Final[bytes | None]
+    version_id: Final[bytes | None]
+    value_hash: Final[bytes | None]
+    source_hash: Final[bytes | None]
+    import_time: Final[int | None]
+    trace: Final[str | None]
+
+    def __init__(
+        self,
+        event_id: bytes,
+        kind: str,
+        identity: bytes,
+        subject_label: str | None,
+        payload: bytes,
+        derived: bytes | None = None,
+        version_id: bytes | None = None,
+        value_hash: bytes | None = None,
+        source_hash: bytes | None = None,
+        import_time: int | None = None,
+        trace: str | None = None,
+    ) -> None:
+        self.event_id = event_id
+        self.kind = kind
+        self.identity = identity
+        self.subject_label = subject_label
+        self.payload = payload
+        self.derived = derived
+        self.version_id = version_id
+        self.value_hash = value_hash
+        self.source_hash = source_hash
+        self.import_time = import_time
+        self.trace = trace
 
 
 class _Codec:

@@ -38,6 +38,9 @@ _TAIL_BYTES: Final = len(_VERSION_KEY) + 36 + 2
 _ID_CHARS: Final = 36
 _HASH_BYTES: Final = 32
 _INSTANTS_KEPT: Final = 4_096
+_moments: Final[dict[str, int]] = {}
+_loads: Final = orjson.loads
+_from_hex: Final = bytes.fromhex
 
 
 def id_text(raw: bytes) -> str:
@@ -57,7 +60,7 @@ def id_bytes(text: str) -> bytes:
         raise ValueError("not a UUID of 36 characters")
     if not (text[8] == "-" and text[13] == "-" and text[18] == "-" and text[23] == "-"):
         raise ValueError("not a UUID of 36 characters")
-    return bytes.fromhex(digits)
+    return _from_hex(digits)
 
 
 # -- to bytes --------------------------------------------------------------------------------------
@@ -187,7 +190,7 @@ def happening_of(kind: str, payload: bytes, *, value_hash: bytes | None = None) 
 
 
 def _fields_of(payload: bytes, count: int) -> dict[str, Any]:
-    fields: dict[str, Any] = orjson.loads(payload)
+    fields: dict[str, Any] = _loads(payload)
     if len(fields) != count:
         raise ValueError("unexpected fields")
     return fields
@@ -302,8 +305,17 @@ def _bound(text: str | None) -> int | None:
     return None if text is None else _moment(text)
 
 
-@lru_cache(_INSTANTS_KEPT)
 def _moment(text: str) -> int:
+    found = _moments.get(text)
+    if found is None:
+        found = _read_moment(text)
+        if len(_moments) >= _INSTANTS_KEPT:
+            _moments.clear()
+        _moments[text] = found
+    return found
+
+
+def _read_moment(text: str) -> int:
     if len(text) not in (20, 27) or text[-1] != "Z" or text[10] != "T":
         raise ValueError("not an instant in canonical form")
     return instant_of(datetime.fromisoformat(text))
@@ -324,7 +336,7 @@ def _optional_id(text: str | None) -> bytes | None:
 
 
 def _hash(text: str) -> bytes:
-    found = bytes.fromhex(text)
+    found = _from_hex(text)
     if len(found) != _HASH_BYTES:
         raise ValueError("not a SHA-256")
     return found

@@ -19,6 +19,10 @@ SUPERSEDES_MAX: Final = 100
 _KIND: Final = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _PLAIN: Final = re.compile(rb'"[ !#-\[\]-~]*"|true|false|null|0|-?[1-9][0-9]{0,14}')
 """Values whose canonical form is seen at a glance."""
+_is_plainly_spelled: Final = _PLAIN.fullmatch
+_loads: Final = orjson.loads
+_dumps: Final = orjson.dumps
+_SORTED: Final = orjson.OPT_SORT_KEYS
 
 
 def check_event_id(fact_id: bytes, event: FactEvent) -> None:
@@ -37,7 +41,7 @@ def check_content(fact_id: bytes, event: FactEvent, what: Happening) -> None:
     Raises:
         Rejected: ``event_undecodable``, ``version_id_mismatch``, ``value_hash_mismatch``.
     """
-    if b"\\u0000" in event.payload:
+    if b"\\" in event.payload and b"\\u0000" in event.payload:  # the one byte is looked for much faster
         _check_canonical(event.payload, "payload")
     if event.subject_label is not None and "\x00" in event.subject_label:
         raise Rejected("event_undecodable", "text has the character U+0000", field="subject_label")
@@ -48,7 +52,7 @@ def check_content(fact_id: bytes, event: FactEvent, what: Happening) -> None:
 def _check_claim(fact_id: bytes, event: FactEvent, what: FactAsserted) -> None:
     if len(what.supersedes) > SUPERSEDES_MAX:
         raise Rejected("event_undecodable", f"it supersedes more than {SUPERSEDES_MAX} versions", field="supersedes")
-    if _PLAIN.fullmatch(what.value) is None:
+    if what.value[:1] == b"{" or _is_plainly_spelled(what.value) is None:
         _check_canonical(what.value, "value")
     valid = what.valid
     derived = version_id_of(
@@ -59,16 +63,20 @@ def _check_claim(fact_id: bytes, event: FactEvent, what: FactAsserted) -> None:
         source_id=what.source_id,
         source_hash=what.source_hash,
     )
-    if what.version_id != derived or event.version_id not in {None, derived}:
+    if what.version_id != derived or _differs(event.version_id, derived):
         raise Rejected("version_id_mismatch", "the version's id is not derived from the claim")
-    if event.value_hash not in {None, what.value_hash} or event.source_hash not in {None, what.source_hash}:
+    if _differs(event.value_hash, what.value_hash) or _differs(event.source_hash, what.source_hash):
         raise Rejected("value_hash_mismatch", "a hash of the event is not that of its payload")
+
+
+def _differs(told: bytes | None, known: bytes) -> bool:
+    return told is not None and told != known
 
 
 def _check_canonical(spelled: bytes, field: str) -> None:
     try:
-        value = orjson.loads(spelled)
-        is_canonical = _is_plain(value, 0) and orjson.dumps(value, option=orjson.OPT_SORT_KEYS) == spelled
+        value = _loads(spelled)
+        is_canonical = _is_plain(value, 0) and _dumps(value, None, _SORTED) == spelled
         is_canonical = is_canonical or canonical(value) == spelled
     except Rejected as error:
         raise Rejected("event_undecodable", error.message, field=field) from None

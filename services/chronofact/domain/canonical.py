@@ -17,6 +17,9 @@ SAFE_INTEGER: Final = 2**53
 EXPONENT_FROM: Final = 10**21
 DEPTH_MAX: Final = 64
 
+_sha256: Final = sha256
+_encode: Final = encode_basestring
+
 _dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
 
@@ -34,13 +37,13 @@ def canonical_text(value: Json) -> str:
     """``canonical`` before its UTF-8 encoding."""
     if type(value) is str:
         check_text(value)
-        return encode_basestring(value)
+        return _encode(value)
     return _dumps(value) if _check_plain(value, 0) else _spell(value)
 
 
 def digest(data: bytes) -> bytes:
     """SHA-256, 32 bytes."""
-    return sha256(data).digest()
+    return _sha256(data).digest()
 
 
 def check_text(text: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from chronofact.domain.edges import automatic_above, automatic_effect
-from chronofact.domain.spans import NOWHERE, Spans, clip, contains, joined, subtract, union
+from chronofact.domain.spans import NOWHERE, POS, Spans, clip, contains, joined, subtract, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,7 +91,9 @@ def _reaching(
         return
     end = spans[-1][1]
     counted = 0
-    for source in automatic_above(standing, at):
+    autos = standing.autos
+    for place in range(bisect_right(autos, (at.start, POS)), len(autos)):  # as automatic_above, on the hot path
+        source = standing.numbered[autos[place][1] - 1]
         while counted < len(gained):
             if gained[counted][0] < end <= gained[counted][1]:
                 end = gained[counted][0]
@@ -154,8 +157,7 @@ def _effective_at(
     its knot; to others all, since what states an edge to one of them covers too.
     """
     if at.group is not None:
-        for source, ((start, _),), is_stated in _reaching_group(standing, at.group, ((instant, instant + 1),)):
-            yield source, is_stated, start
+        yield from _effective_on_group(standing, at.group, instant)
         return
     for edge in at.ins:
         if edge.counts:
@@ -172,3 +174,16 @@ def _effective_at(
                 yield source, False, start
                 if is_first and source.capable and not source.pairs and (knot is None or source not in knot):
                     enough = start
+
+
+def _effective_on_group(standing: Standing, group: Group, instant: int) -> Iterator[tuple[Version, bool, int]]:
+    """The same of a group, an edge to any of which is one to all."""
+    for edge in group.entering(standing.turn):
+        start, end = edge.effect()
+        if start <= instant < end:
+            yield edge.src, True, start
+    for member in group.members if standing.is_single else ():
+        for source in automatic_above(standing, member):
+            start, end = automatic_effect(source)
+            if start <= instant < end and not source.has_stated(member):
+                yield source, False, start

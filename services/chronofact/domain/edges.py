@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chronofact.domain.events import Mode
 from chronofact.domain.spans import POS
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from chronofact.domain.spans import Span
     from chronofact.domain.standing import Standing, Version
+
+
+_REPLACE: Final = Mode.REPLACE
 
 
 class Edge:
@@ -42,7 +45,7 @@ class Edge:
         """Where it has effect in valid time; empty when the start is not before the end."""
         src = self.src
         start = src.start if self.effective_at is None else self.effective_at
-        if self.mode is Mode.REPLACE or (self.mode is None and src.to == POS):
+        if self.mode is _REPLACE or (self.mode is None and src.to == POS):
             return (start, POS)
         return (max(start, src.start), src.end)
 

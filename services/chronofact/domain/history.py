@@ -36,13 +36,16 @@ if TYPE_CHECKING:
     from chronofact.domain.standing import Version
 
 
-class Change(NamedTuple):
+class Change:
     """What one event did: its place in the fact's sequence, the version it numbered, and what it painted."""
 
-    event_seq: int
-    recorded_at: int
-    version_no: int | None
-    paintings: list[Painting]
+    __slots__ = ("event_seq", "paintings", "recorded_at", "version_no")
+
+    def __init__(self, event_seq: int, recorded_at: int, version_no: int | None, paintings: list[Painting]) -> None:
+        self.event_seq = event_seq
+        self.recorded_at = recorded_at
+        self.version_no = version_no
+        self.paintings = paintings
 
 
 class Outcome(NamedTuple):
@@ -179,7 +182,8 @@ class History:
             affected = self._affected(event, changed, is_new=no is not None)
             strokes = self._draw(affected, self._newcomer(affected) if no else None)
             self._relabel.update(affected)
-            if isinstance(event.what, FactAsserted | FactActivated):
+            said = type(event.what)
+            if said is FactAsserted or said is FactActivated:
                 # what pointed at a version before it was known or active supersedes it now
                 self._relabel.update(edge.src for version in changed for edge in version.ins)
         self._relabel.update(self.standing.take_renamed())
@@ -236,11 +240,13 @@ class History:
         standing = self.standing
         if standing.is_orderly:
             return True
-        if isinstance(event.what, RelationDeclared) and not standing.may_knot:
+        said = type(event.what)
+        if said is RelationDeclared and not standing.may_knot:
             return True
-        if self._knots:
-            return isinstance(event.what, FactEnded | ConflictResolved)
-        if isinstance(event.what, FactEnded | ConflictResolved | FactRevoked):
+        is_end_or_decision = said is FactEnded or said is ConflictResolved
+        if self._knots or is_end_or_decision:
+            return is_end_or_decision
+        if said is FactRevoked:
             return True
         if not is_new:
             return False

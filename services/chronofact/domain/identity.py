@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -14,9 +13,11 @@ from chronofact.domain.interval import format_instant
 
 _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
 _BOUNDS_KEPT: Final = 4_096
-_VERSION_8: Final = 0x8 << 76
-_VARIANT: Final = 0b10 << 62
-_CLEAR: Final = ~((0xF << 76) | (0b11 << 62))
+_sha256: Final = sha256
+_VERSION_8: Final = [bytes((byte & 0x0F | 0x80,)) for byte in range(256)]
+"""The byte of a UUID that tells its version, by what the hash has there."""
+_VARIANT: Final = [bytes((byte & 0x3F | 0x80,)) for byte in range(256)]
+_bounds: Final[dict[int | None, bytes]] = {None: b"null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,11 @@ def is_uuid(text: str) -> bool:
 
 def derived_id(domain: bytes, content: bytes) -> bytes:
     """16 bytes: a UUID of version 8 from the SHA-256 of the domain tag, a zero byte and the content."""
-    number = int.from_bytes(sha256(domain + b"\x00" + content).digest()[:16])
-    return ((number & _CLEAR) | _VERSION_8 | _VARIANT).to_bytes(16)
+    return _uuid_8(_sha256(b"".join((domain, b"\x00", content))).digest())
+
+
+def _uuid_8(hashed: bytes) -> bytes:
+    return b"".join((hashed[:6], _VERSION_8[hashed[6]], hashed[7:8], _VARIANT[hashed[8]], hashed[9:16]))
 
 
 def fact_id_of(identity: FactIdentity) -> bytes:
@@ -80,25 +84,24 @@ def version_id_of(
     source_hash: bytes,
 ) -> bytes:
     """The id of a claim: the fact, the canonical value, the interval and the evidence; no stamp, no lifecycle."""
-    claim = b'{"fact_id":"%s","source_hash":"%s","source_id":%s,"valid_from":%s,"valid_to":%s,"value":%s}' % (
-        fact_id.hex().encode(),
-        source_hash.hex().encode(),
-        canonical_text(source_id).encode(),
-        _bound(valid_from),
-        _bound(valid_to),
-        value,
-    )
-    return derived_id(b"version", claim)
+    named = f'version\x00{{"fact_id":"{fact_id.hex()}","source_hash":"{source_hash.hex()}","source_id":'
+    claim = (named.encode(), canonical_text(source_id).encode())
+    valid = (b',"valid_from":', _bound(valid_from), b',"valid_to":', _bound(valid_to))
+    return _uuid_8(_sha256(b"".join((*claim, *valid, b',"value":', value, b"}"))).digest())
 
 
 def event_id_of(fact_id: bytes, kind: str, payload: bytes) -> bytes:
     """The id of an event: the fact, the kind and the canonical payload; no system time, trace or transport."""
-    return derived_id(b"event", fact_id + kind.encode() + b"\x00" + payload)
+    return _uuid_8(_sha256(b"".join((b"event\x00", fact_id, kind.encode(), b"\x00", payload))).digest())
 
 
-@lru_cache(_BOUNDS_KEPT)
 def _bound(instant: int | None) -> bytes:
-    return b"null" if instant is None else f'"{format_instant(instant)}"'.encode()
+    found = _bounds.get(instant)
+    if found is None:
+        if len(_bounds) >= _BOUNDS_KEPT:
+            _bounds.clear()
+        found = _bounds[instant] = b"null" if instant is None else f'"{format_instant(instant)}"'.encode()
+    return found
 
 
 def _uuid(text: str) -> UUID | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chronofact.domain.cover import coverer
 from chronofact.domain.events import Lifecycle
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
     from chronofact.domain.knots import Knot
     from chronofact.domain.standing import Standing, Version
+
+_PROPOSED: Final = Lifecycle.PROPOSED
+_ACTIVE: Final = Lifecycle.ACTIVE
+_SUPERSEDED: Final = Lifecycle.SUPERSEDED
+_REVOKED: Final = Lifecycle.REVOKED
 
 
 class Label(NamedTuple):
@@ -34,12 +39,12 @@ def label_of(standing: Standing, knots: Mapping[Version, Knot], version: Version
 
 def _lifecycle(standing: Standing, knots: Mapping[Version, Knot], version: Version) -> tuple[Lifecycle, bytes | None]:
     if version.revoked:
-        return Lifecycle.REVOKED, None
+        return _REVOKED, None
     if not version.active:
-        return Lifecycle.PROPOSED, None
+        return _PROPOSED, None
     if version.covered and version.covered[-1][1] == version.end:
-        return Lifecycle.SUPERSEDED, coverer(standing, knots, version)
-    return Lifecycle.ACTIVE, None
+        return _SUPERSEDED, coverer(standing, knots, version)
+    return _ACTIVE, None
 
 
 def _supersedes(version: Version) -> bytes | None:

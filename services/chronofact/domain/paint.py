@@ -20,6 +20,9 @@ REPAINT_MIN: Final = 64
 """Stretches painted since the last whole repaint that never ask for another."""
 LANE_WHOLE_MAX: Final = 8
 """A lane of at most so many stretches is always painted whole."""
+_UNKNOWN: Final = Kind.UNKNOWN
+_CONFLICT: Final = Kind.CONFLICT
+_LANES: Final = Kind.LANES
 
 
 class Painting(NamedTuple):
@@ -66,7 +69,7 @@ class Painter:
             else:
                 self.painted += len(strokes)
             paintings = [_painting(standing, stroke) for stroke in strokes]
-            if not self.keeps_lanes and any(cell.mask < 0 or cell.kind is Kind.LANES for _, _, cell in strokes):
+            if not self.keeps_lanes and any(cell.mask < 0 or cell.kind is _LANES for _, _, cell in strokes):
                 self.keeps_lanes = True
                 affected = standing.numbered
         if self.keeps_lanes:
@@ -108,9 +111,9 @@ def _whole(standing: Standing, picture: Picture) -> list[Stroke]:
 def _painting(standing: Standing, stroke: Stroke) -> Painting:
     start, end, cell = stroke
     kind, mask = cell.kind, cell.mask
-    if kind is Kind.UNKNOWN:
+    if kind is _UNKNOWN:
         return _line(0, start, end, cell, None, (), None)
-    if kind is Kind.LANES or (mask < 0 and kind is Kind.CONFLICT):
+    if kind is _LANES or (mask < 0 and kind is _CONFLICT):
         return _line(0, start, end, cell, None, None, None)
     if mask < 0:
         key = next(key for key, no in standing.values.items() if no == -2 - mask)
@@ -120,7 +123,7 @@ def _painting(standing: Standing, stroke: Stroke) -> Painting:
         return _line(0, start, end, cell, only.value_key[:16], (only.no,), only.no)
     numbers = tuple(bits(mask))
     versions = [standing.numbered[no - 1] for no in numbers]
-    if kind is Kind.CONFLICT:
+    if kind is _CONFLICT:
         return _line(0, start, end, cell, conflict_key(versions), numbers, None)
     winner = winner_of(versions)
     return _line(0, start, end, cell, winner.value_key[:16], numbers, winner.no)

@@ -35,6 +35,11 @@ class Reason(IntEnum):
     NEVER_RECORDED = 7
 
 
+_VALUE: Final = Kind.VALUE
+_CONFLICT: Final = Kind.CONFLICT
+"""At hand: a member of an enumeration is looked up twice each time that it is named, also in machine code."""
+
+
 class Cell:
     """What holds over one stretch; ``mask`` has bit ``n`` set when version number n is eligible. Never changed."""
 
@@ -65,7 +70,7 @@ UNANSWERED: Final = {reason: Cell(Kind.UNKNOWN, reason, 0) for reason in Reason}
 MANY_VALUED: Final = Cell(Kind.LANES, None, 0)
 CROWD_MIN: Final = 16
 """More versions than this behind one stretch are a crowd."""
-CROWD_CONFLICT: Final = Cell(Kind.CONFLICT, None, -1)
+CROWD_CONFLICT: Final = Cell(_CONFLICT, None, -1)
 
 
 class Reasons:
@@ -210,7 +215,7 @@ class Picture:
         """The mask of the versions that are in conflict somewhere in ``[start, end)``."""
         mask = 0
         for cell in self.cells[bisect_right(self.starts, start) - 1 : bisect_left(self.starts, end)]:
-            if cell.kind is Kind.CONFLICT:
+            if cell.kind is _CONFLICT:
                 mask |= cell.mask
         return mask
 
@@ -278,8 +283,8 @@ class Picture:
                 b = min(stop, bounds[cut])
                 mask = old.mask ^ flipped
                 # who joins a conflict leaves it one
-                joins = old.kind is Kind.CONFLICT and not flipped & old.mask
-                cell = Cell(Kind.CONFLICT, None, mask) if joins else _cell(mask, a, standing, reasons)
+                joins = old.kind is _CONFLICT and not flipped & old.mask
+                cell = Cell(_CONFLICT, None, mask) if joins else _cell(mask, a, standing, reasons)
                 if not cell.same(old):
                     _stroke(strokes, a, b, cell, old, standing)
                 if not cells or not cells[-1].same(cell):
@@ -300,9 +305,9 @@ class Picture:
         for number in self.hashes[lead:last]:
             self.hash_sum -= number or 0
         for cell in self.cells[lead:last]:
-            self.conflicts -= cell.kind is Kind.CONFLICT
+            self.conflicts -= cell.kind is _CONFLICT
         for cell in cells:
-            self.conflicts += cell.kind is Kind.CONFLICT
+            self.conflicts += cell.kind is _CONFLICT
         self.starts[lead:last] = starts
         self.cells[lead:last] = cells
         self.hashes[lead:last] = [None] * len(starts)
@@ -311,7 +316,7 @@ class Picture:
 
 def _stroke(strokes: list[Stroke], start: int, end: int, cell: Cell, old: Cell, standing: Standing) -> None:
     if cell.mask.bit_count() > CROWD_MIN:
-        if cell.kind is Kind.CONFLICT and old.kind is Kind.CONFLICT and old.mask.bit_count() > CROWD_MIN:
+        if cell.kind is _CONFLICT and old.kind is _CONFLICT and old.mask.bit_count() > CROWD_MIN:
             return
         cell = look(cell, standing)
         if cell.same(look(old, standing)):
@@ -328,10 +333,10 @@ def look(cell: Cell, standing: Standing) -> Cell:
     """The cell as it is painted: a crowd names no versions there, its lanes do."""
     if cell.mask.bit_count() <= CROWD_MIN:
         return cell
-    if cell.kind is Kind.CONFLICT:
+    if cell.kind is _CONFLICT:
         return CROWD_CONFLICT
     lowest = (cell.mask & -cell.mask).bit_length() - 1
-    return Cell(Kind.VALUE, None, -2 - standing.numbered[lowest - 1].value_no)
+    return Cell(_VALUE, None, -2 - standing.numbered[lowest - 1].value_no)
 
 
 def _cell(mask: int, instant: int, standing: Standing, reasons: Reasons) -> Cell:
@@ -339,4 +344,4 @@ def _cell(mask: int, instant: int, standing: Standing, reasons: Reasons) -> Cell
         return UNANSWERED[reasons.at(instant)]
     lowest = (mask & -mask).bit_length() - 1
     same = standing.value_masks[standing.numbered[lowest - 1].value_no]
-    return Cell(Kind.CONFLICT if mask & ~same else Kind.VALUE, None, mask)
+    return Cell(_CONFLICT if mask & ~same else _VALUE, None, mask)

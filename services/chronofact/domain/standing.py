@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from chronofact.domain.edges import Edge
 from chronofact.domain.events import (
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
     from chronofact.domain.events import Event
     from chronofact.domain.picture import Stroke
+
+_ONE: Final = Cardinality.ONE
+_AUTOMATIC: Final = Succession.AUTOMATIC
+_ACTIVE: Final = Lifecycle.ACTIVE
 
 
 class Version:
@@ -210,8 +214,8 @@ class Standing:
         if not version.no:
             self._number(version, said)
         version.valid_from_known |= said.valid_from_known
-        stamps = (said.cardinality is Cardinality.ONE, said.succession is Succession.AUTOMATIC)
-        is_wish = said.lifecycle is not Lifecycle.ACTIVE
+        stamps = (said.cardinality is _ONE, said.succession is _AUTOMATIC)
+        is_wish = said.lifecycle is not _ACTIVE
         if is_wish:
             version.wished_confidence = _higher(version.wished_confidence, said.confidence)
             version.wished_stamps = (version.wished_stamps[0] or stamps[0], version.wished_stamps[1] or stamps[1])

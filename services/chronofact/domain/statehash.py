@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chronofact.domain.standing import Standing, Version
 
 MODULUS: Final = 1 << 256
+_sha256: Final = sha256
 KINDS: Final = {kind: kind.name.lower() for kind in Kind}
 REASONS: Final[dict[Reason | None, str]] = {None: "null", **{reason: f'"{reason.name.lower()}"' for reason in Reason}}
 
@@ -120,7 +121,7 @@ def _crowd_digest(standing: Standing, mask: int, known: tuple[int, int]) -> int:
 
 
 def _version_hash(version: Version) -> int:
-    return int.from_bytes(sha256(version.id + version.value_key).digest())
+    return int.from_bytes(_sha256(version.id + version.value_key).digest())
 
 
 def _edge_hash(pair: PairIds, relation: str) -> int:
@@ -128,4 +129,4 @@ def _edge_hash(pair: PairIds, relation: str) -> int:
 
 
 def _hash(text: str) -> int:
-    return int.from_bytes(sha256(text.encode()).digest())
+    return int.from_bytes(_sha256(text.encode()).digest())

@@ -51,7 +51,10 @@ _SETUP: Final = """
 import sys
 from mypyc.build import mypycify
 from setuptools import setup
-setup(name="chronofact-compiled", ext_modules=mypycify(["--strict", "--follow-imports=silent", *sys.argv[3:]], opt_level="3"), script_args=sys.argv[1:3])
+modules = mypycify(["--strict", "--follow-imports=silent", *sys.argv[3:]], opt_level="3")
+for module in modules:  # calls within one library need no way round by its table of symbols
+    module.extra_compile_args += [] if sys.platform == "win32" else ["-fno-semantic-interposition", "-fno-plt"]
+setup(name="chronofact-compiled", ext_modules=modules, script_args=sys.argv[1:3])
 """
 
 

@@ -17,14 +17,17 @@ def murmur2(data: bytes) -> int:
     words = length >> 2
     hashed = _SEED ^ length
     for word in unpack_from(f"<{words}I", data):
-        mixed = word * _MIX & _MASK
-        mixed ^= mixed >> 24
-        hashed = (hashed * _MIX & _MASK) ^ (mixed * _MIX & _MASK)
+        mixed = _mixed(word)
+        hashed = _mixed(hashed) ^ _mixed(mixed ^ mixed >> 24)
     if rest := data[words << 2 :]:
-        hashed = (hashed ^ int.from_bytes(rest, "little")) * _MIX & _MASK
-    hashed ^= hashed >> 13
-    hashed = hashed * _MIX & _MASK
+        hashed = _mixed(hashed ^ int.from_bytes(rest, "little"))
+    hashed = _mixed(hashed ^ hashed >> 13)
     return hashed ^ hashed >> 15
+
+
+def _mixed(word: int) -> int:
+    """The word times the factor, modulo 2^32, by halves: in machine code no number grows beyond a machine's."""
+    return (word & 0xFFFF) * _MIX + (((word >> 16) * _MIX & 0xFFFF) << 16) & _MASK
 
 
 def partition_of(key: bytes, partitions: int) -> int:

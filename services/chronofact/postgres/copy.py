@@ -33,14 +33,16 @@ _HASH: Final = _size(32)
 _EMPTY_UUIDS: Final = Struct("!iiii").pack(12, 0, 0, _UUID_OID)
 _ONE_UUID: Final = _array(40, 1, 0, _UUID_OID, 1, 1) + _UUID
 _WORDS_KEPT: Final = 256
-_words: dict[str, bytes] = {}
+_words: Final[dict[str, bytes]] = {}
 """Texts of a closed set, as spelled: kinds of events, lifecycles."""
 _SIZES: Final = [_size(size) for size in range(2_048)]
+_NO_INT4S: Final = _array(20, 1, 0, _INT4_OID, 0, 1)
 _REASONS: Final = 8
 _ANSWERS: Final = [
     _int2(2, kind) + (_int2(2, reason) if reason else _NULL) for kind in range(4) for reason in range(_REASONS)
 ]
 """Kind and reason of a stretch, by both."""
+_INT4S: Final = [_int4(4, number) for number in range(64)]
 _ALONE: Final = [_array(28, 1, 0, _INT4_OID, 1, 1) + _int4(4, no) + _int4(4, no) for no in range(64)]
 """One version, which answers too."""
 
@@ -366,7 +368,9 @@ def _uuids(ids: Sequence[bytes]) -> bytes:
 
 
 def _int4s(numbers: Sequence[int]) -> bytes:
+    if not numbers:
+        return _NO_INT4S
     count = len(numbers)
-    return Struct(f"!iiiiii{'ii' * count}").pack(
-        20 + 8 * count, 1, 0, _INT4_OID, count, 1, *[part for number in numbers for part in (4, number)]
-    )
+    head = _array(20 + 8 * count, 1, 0, _INT4_OID, count, 1)
+    known = len(_INT4S)
+    return head + b"".join([_INT4S[number] if 0 <= number < known else _int4(4, number) for number in numbers])

@@ -185,7 +185,7 @@ class Taking:
             recorded_at=said.recorded_at,
         )
         accepted = remembered(self._acceptor, memory, self._authority, trace=self._trace)
-        event = accepted.event._replace(derived=reading.derived)
+        event = replace(accepted.event, derived=reading.derived)
         return MemoryTaken(accepted._replace(event=event), text, window, reading)
 
     def _take(self, taken: TurnTaken, frame: Frame, dates: Dates, at: int | None, source: Source) -> None:

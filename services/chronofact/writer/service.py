@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
@@ -147,7 +147,7 @@ class Writer:
 
     async def _derive(self, batch: _Batch, readings: list[Reading]) -> None:
         for number, (one, reading) in enumerate(zip(batch.memories, readings, strict=True), start=1):
-            event = one.accepted.event._replace(derived=reading.derived)
+            event = replace(one.accepted.event, derived=reading.derived)
             batch.messages[one.place] = self.message(one.accepted._replace(event=event))
             if number % _SLICE == 0:
                 await asyncio.sleep(0)
