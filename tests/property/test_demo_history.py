@@ -126,7 +126,7 @@ def events_of(commands: Iterable[Command], *, at: int | None) -> dict[bytes, lis
     authority = Authority(DEVELOPMENT_TENANT, ("*",), may_import=True, now=INSTANT_MAX)
     facts: dict[bytes, list[Event]] = defaultdict(list)
     for command in commands:
-        fact_id, event, _ = acceptor.accept(COMMANDS.validate_python(command), authority)
+        fact_id, event, *_ = acceptor.accept(COMMANDS.validate_python(command), authority)
         what = happening_of(event.kind, event.payload, value_hash=event.value_hash)
         facts[fact_id].append(Event(event.event_id, what, event.import_time or 0 if at is None else at))
     return facts
