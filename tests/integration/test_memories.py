@@ -138,6 +138,20 @@ async def test_what_is_under_review_is_left_out_and_asked_about(world: World) ->
     assert (question["kind"], question["pending_review"]) == ("review", text_id(unsure))
 
 
+async def test_a_context_tells_which_memories_nobody_has_compared_yet(world: World) -> None:
+    ada = Remembered("ada")
+    old, new = ada.says_that("User lives in Rome", MARCH), ada.says_that("User owns a bike", JUNE)
+    world.tell(old, new, Fact("ada", "editor").asserts("vim"), ada.checked(old), appended_at=NOW)
+    context = await world.get("/v1/context", subject="ada")
+    told = {one["value"]: one.get("checked") for one in context["settled"]}
+    assert told == {"User lives in Rome": True, "User owns a bike": False, "vim": None}
+    assert context["unchecked_count"] == 1
+    world.tell(ada.checked(new), appended_at=NOW + SECOND)
+    assert (await world.get("/v1/context", subject="ada"))["unchecked_count"] == 0
+    past = await world.get("/v1/context", subject="ada", as_of="2027-01-15T08:00:00Z")
+    assert past["unchecked_count"] == 1
+
+
 async def test_a_pair_without_a_verdict_waits_until_something_is_declared_of_it(world: World) -> None:
     ada = Remembered("ada")
     old, new = ada.says_that("User lives in Rome", None), ada.says_that("User's home is Oslo", JUNE)

@@ -178,6 +178,7 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
         "text": '- editor in user:self: "[red]vim" (always; source "s")',
         "left_out": 2,
         "too_long_count": 1,
+        "unchecked_count": 1,
         "questions": [question],
         "questions_count": {"conflict": 4, "review": 0, "proposal": 0},
         "cursor": "next",
@@ -185,7 +186,7 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
     }
     with serving(Told(body)) as reader:
         assert chronofact("context", "ana", "--scope", "task:t", "--scope", "user:self", "--reader", reader.url) == 0
-    for shown in (body["text"], "3 left out", "Which?", "and 3 more questions"):
+    for shown in (body["text"], "3 left out", "1 line not compared", "Which?", "and 3 more questions"):
         assert str(shown) in chronofact.out
     assert question["settle_command"] in chronofact.out.splitlines()
     assert [one for one in reader.asked[0].params if one[0] == "scope"] == [("scope", "task:t"), ("scope", "user:self")]

@@ -23,6 +23,7 @@ class Twin:
     """Both models: notes the batches and the thread, and waits at a gate."""
 
     version = "twin"
+    stumbled = 0
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []

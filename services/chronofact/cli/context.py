@@ -61,12 +61,28 @@ def _rendered(body: Any) -> RenderableType:
     left_out = body["left_out"] + body["too_long_count"]
     settled = Text(body["text"] or ("nothing has room" if left_out else "nothing is settled"))
     told = [settled, Text(f"{left_out} left out: --budget makes room", style="dim")] if left_out else [settled]
+    told += _unchecked(body["unchecked_count"])
     questions = [_question(one) for one in body["questions"]]
     unlisted = sum(body["questions_count"].values()) - len(questions)
     more = [Text(f"and {counted(unlisted, 'more question')}")] if unlisted > 0 else []
     return Group(
         *told, _fresh(body), *([Text(), Text("to ask:", style="bold")] if questions else []), *questions, *more
     )
+
+
+def _unchecked(count: int) -> list[Text]:
+    from rich.text import Text
+
+    from chronofact.cli.counted import counted
+
+    if not count:
+        return []
+    return [
+        Text(
+            f"{counted(count, 'line')} not compared with other memories yet: the adjudicator has not come to them",
+            style="yellow",
+        )
+    ]
 
 
 def _fresh(body: Any) -> Text:

@@ -13,7 +13,10 @@ from chronofact.client.answers import Accepted, Answer, During, Fact, Freshness,
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """One value that holds and that nothing speaks against; ``sources`` are who says so."""
+    """One value that holds and that nothing speaks against; ``sources`` are who says so.
+
+    ``is_checked`` is False where a text memory was not held against the others yet, None for what is no text memory.
+    """
 
     key: str
     scope: str
@@ -22,6 +25,7 @@ class Settled:
     sources: tuple[str, ...]
     version_ids: tuple[UUID, ...]
     fact_id: UUID
+    is_checked: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +89,5 @@ def _settled_of(body: Mapping[str, Any]) -> Settled:
         tuple(dict.fromkeys(one["source_id"] for one in sources)),
         tuple(UUID(one["version_id"]) for one in sources),
         UUID(body["fact_id"]),
+        body.get("checked"),
     )

@@ -69,6 +69,14 @@ class Undecided(NamedTuple):
     other_source_id: str | None
 
 
+class WantedCheck(NamedTuple):
+    """A text memory of a fact, as known then; None is everything applied."""
+
+    version_id: str
+    fact_no: int
+    system_as_of: int | None
+
+
 class Contradiction(NamedTuple):
     """A pair that contradicts each other, unsettled; ``pending`` is the side under review."""
 

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal, Undecided
+from chronofact.contracts.context import (
+    AsKnown,
+    ChainFact,
+    ContextWanted,
+    Contradiction,
+    Proposal,
+    Undecided,
+    WantedCheck,
+)
 from chronofact.contracts.reading import (
     Decision,
     Edge,
@@ -88,6 +96,16 @@ class PageReads:
     async def undecided_of(self, asked: Sequence[AsKnown]) -> list[Undecided]:
         """Pairs of memories of those facts that wait for a verdict."""
         return [Undecided(*row) for row in await self._all("context_undecided", **_as_known(asked))]
+
+    async def unchecked_of(self, asked: Sequence[WantedCheck]) -> list[str]:
+        """Of those text memories the ones that nobody had held against the others."""
+        rows = await self._all(
+            "context_unchecked",
+            version_ids=UuidArray.of([UUID(one.version_id).bytes for one in asked]),
+            fact_nos=Int8Array.of([one.fact_no for one in asked]),
+            system_as_ofs=InstantArray.of([one.system_as_of for one in asked]),
+        )
+        return [version_id for (version_id,) in rows]
 
     async def edges(self, wanted: EdgesWanted) -> list[Edge]:
         """A page of conflict edges, oldest first."""

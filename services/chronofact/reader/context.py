@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import Request
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Undecided
+from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Undecided, WantedCheck
 from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.contracts.reading import Claim, WantedClaim
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope
@@ -145,6 +145,7 @@ class Page:
             "left_out": len(self._left),
             "too_long": self._too_long[:TOO_LONG_MAX],
             "too_long_count": len(self._too_long),
+            "unchecked_count": sum(one.is_checked is False for one in self._settled),
         }
 
     def _fill(self) -> None:
@@ -183,6 +184,7 @@ class _Look:
         contradictions = await self._contradictions(answered)
         undecided = await self._undecided(answered)
         claims, beyond = await self._claims(answered, contradictions)
+        unchecked = await self._unchecked(answered, claims)
         cuts = await self._cuts(answered)
         held = await self._held(chosen)
         lacking = await self._lacking(chosen)
@@ -196,6 +198,7 @@ class _Look:
                 contradictions.get(at, ()),
                 held.get(answered[at].fact.fact_key, 0),
                 undecided.get(at, ()),
+                unchecked,
             )
             for at in seen
         ]
@@ -246,6 +249,16 @@ class _Look:
         for claim in await self._snapshot.claims(wanted) if wanted else ():
             claims[claim.at].append(claim)
         return claims, beyond
+
+    async def _unchecked(self, answered: Sequence[Chosen], claims: Mapping[int, Sequence[Claim]]) -> frozenset[str]:
+        """The text memories among them that the adjudicator has not come to."""
+        asked = [
+            WantedCheck(claim.version_id, fact.found.fact_no or 0, self._known(fact))
+            for at, said in claims.items()
+            if (fact := answered[at].fact).fact_key.startswith(MEMORY_PREFIX)
+            for claim in said
+        ]
+        return frozenset(await self._snapshot.unchecked_of(asked) if asked else ())
 
     async def _cuts(self, answered: Sequence[Chosen]) -> Mapping[int, During]:
         """Where no nearer scope answers (semantics §4)."""

@@ -7,7 +7,15 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 from uuid import UUID
 
-from chronofact.contracts.context import AsKnown, ChainFact, ContextWanted, Contradiction, Proposal, Undecided
+from chronofact.contracts.context import (
+    AsKnown,
+    ChainFact,
+    ContextWanted,
+    Contradiction,
+    Proposal,
+    Undecided,
+    WantedCheck,
+)
 from chronofact.contracts.memories import (
     Asked,
     MemoriesWanted,
@@ -107,6 +115,10 @@ class Snapshot(Protocol):
 
     async def undecided_of(self, asked: Sequence[AsKnown]) -> list[Undecided]:
         """Pairs of memories of those facts that wait for a verdict."""
+        ...
+
+    async def unchecked_of(self, asked: Sequence[WantedCheck]) -> list[str]:
+        """Of those text memories the ones that nobody had held against the others, by version id."""
         ...
 
     async def claims_of(self, fact_no: int, version_nos: Sequence[int]) -> Mapping[int, tuple[str, bytes]]:

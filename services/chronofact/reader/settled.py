@@ -33,6 +33,8 @@ class Answering(NamedTuple):
     contradictions: Sequence[Contradiction]
     held: int
     undecided: Sequence[Undecided] = ()
+    unchecked: frozenset[str] = frozenset()
+    """The text memories that were not held against the others yet."""
 
     @property
     def during(self) -> During:
@@ -55,6 +57,13 @@ class Settled(NamedTuple):
     claims: list[Claim]
     """Who says so, the one that starts last first."""
     during: During
+
+    @property
+    def is_checked(self) -> bool | None:
+        """Whether a text memory was held against the others; None for other keys."""
+        if not self.answering.fact.fact_key.startswith(MEMORY_PREFIX):
+            return None
+        return not any(claim.version_id in self.answering.unchecked for claim in self.claims)
 
     def rank(self) -> tuple[int, int, str, str]:
         """The order in which a budget is filled: nearest scope, then most recently valid, then key and version."""
@@ -93,6 +102,8 @@ class Settled(NamedTuple):
             ],
             "fact_id": fact.fact_id,
         }
+        if self.is_checked is not None:
+            body["checked"] = self.is_checked
         if len(self.claims) > SOURCES_MAX:
             body["sources_count"] = len(self.claims)
         return {**body, "held": self.answering.held} if self.answering.held else body

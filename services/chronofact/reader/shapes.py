@@ -113,6 +113,7 @@ _CONTEXT: Final = shape(
         "text": TEXT,
         "budget": shape({"unit": words("characters"), "limit": COUNT, "used": COUNT}),
         "left_out": COUNT,
+        "unchecked_count": COUNT,
         "questions": many(shape({"kind": words("conflict", "review", "relation", "proposal"), "ask": TEXT})),
         "questions_count": shape({"conflict": COUNT, "review": COUNT, "relation": COUNT, "proposal": COUNT}),
         "cursor": nullable(TEXT),
