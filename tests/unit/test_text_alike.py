@@ -1,0 +1,58 @@
+"""Two sentences that differ in one phrase: what the later one says holds now, or stands beside the first."""
+
+from __future__ import annotations
+
+import pytest
+
+from chronofact.text.pairs import Outcome, index_keys, judge, lookup_keys
+from tests.labelled_pairs import memory
+
+pytestmark = pytest.mark.unit
+MARCH, JUNE = "2026-03-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
+
+
+def _is_decided(earlier: str, later: str) -> bool:
+    was, now = memory(b"was", earlier, MARCH), memory(b"now", later, JUNE)
+    is_found = bool(set(lookup_keys(now.frames)) & set(index_keys(was.frames)))
+    return is_found and judge(now, was, None).outcome is Outcome.DECIDED
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The API gateway runs on Nginx.", "The API gateway now runs on Envoy."),
+        ("User works part time.", "User now works full time."),
+        ("User sleeps badly.", "User sleeps well these days."),
+        ("User lives on the third floor.", "User lives on the fifth floor now."),
+        ("Jolene does yoga on Tuesdays.", "Jolene does yoga on Saturdays now."),
+        ("User works as a bartender in Austin.", "User now works as a bartender in Denver."),
+    ],
+)
+def test_one_other_phrase_and_a_word_of_change_supersede(earlier: str, later: str) -> None:
+    assert _is_decided(earlier, later)
+    assert not _is_decided(earlier, "Somebody else" + later[later.index(" ") :])
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("User is a teacher.", "User is now a grandfather."),
+        ("User's sister is a lawyer.", "User's sister is now a mother."),
+        ("User goes to the gym.", "User goes to the pool now."),
+        ("User volunteers at a shelter.", "User volunteers at a library now."),
+        ("User takes the bus.", "User now takes a nap every day."),
+        ("The app runs on Redis.", "The app now runs on Postgres."),
+        ("User works in Oslo.", "User works in marketing now."),
+        ("User works at Acme.", "User works from home now."),
+        ("mobile-app: current sprint is 14", "web-app: current sprint is 15"),
+        ("User sleeps badly.", "User does not sleep well these days."),
+    ],
+)
+def test_what_may_stand_beside_the_first_supersedes_nothing(earlier: str, later: str) -> None:
+    assert not _is_decided(earlier, later)
+
+
+def test_a_line_is_of_one_sentence() -> None:
+    first, *_ = memory(b"one", "User works at Acme now.", MARCH).frames
+    assert first.line == "n:user V:work P:at N:acme"
+    assert [one.line for one in memory(b"two", "User works at Acme. Dana works at Initech.", MARCH).frames] == ["", ""]
