@@ -20,6 +20,7 @@ _MANY: Final = frozenset(
 """Of these one does several: another object alone is beside the first, unless what differs is a number or a time."""
 _ALONE: Final = frozenset({"favorite", "default", "main", "primary", "top", "only", "official", "base"})
 """What has one of these is one of its kind."""
+_OUTSIDE: Final = frozenset({"out", "off", "behind", "outside"})
 _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.SAME_VALUE, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS,
                           Reason.UNREAD_WORDS, Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.ADDITIVE})  # fmt: skip
 """What frames alone could not tell, and whole sentences may."""
@@ -61,17 +62,24 @@ def _excludes(shared: list[str], old: list[str], new: list[str], rest: list[str]
     """Whether what differs is one phrase of one kind, and nothing that may hold beside the other."""
     verb = next(item for item in shared if item.startswith("V:"))[2:]
     subject, after = shared[: shared.index(f"V:{verb}")], shared[shared.index(f"V:{verb}") + 1 :]
+    if is_news and shared[-1] == "x:every" and {len(old), len(new)} == {0, 1} and (old or new)[0][0] == "#":
+        return True
     if not old or not new or max(len(old), len(new)) > _PHRASE_MAX:
         return False
     if any(item[0] in "v&-?" for item in (*old, *new)) or any(item[0] in "&?" for item in (*shared[1:], *rest)):
         return False
     if old[0][0] == "P" or new[0][0] == "P":
-        if old[1:] == new[1:] == [] and verb == "be":
-            return old != new and is_news
+        if not any(item[0] != "P" for item in (*old, *new)):
+            return verb == "be" and bool(rest) and (_is_inside(old) != _is_inside(new))
         if old[0] != new[0]:
             return False
         after, old, new = [*after, old[0]], old[1:], new[1:]
     return bool(old and new) and _differ(subject, verb, after, old, new, rest, is_news=is_news)
+
+
+def _is_inside(words: list[str]) -> bool:
+    """``in stock``, ``on schedule``: or out of it, off it, behind it."""
+    return _OUTSIDE.isdisjoint(item[2:] for item in words)
 
 
 def _differ(

@@ -7,6 +7,7 @@ from typing import Final
 
 from chronofact.text.fitting import ends
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
+from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
 from chronofact.text.types import are_alternatives, are_apart, are_one_state, follows, type_of
 from chronofact.text.words import ORDINALS, SIDE_ROLES
@@ -48,7 +49,7 @@ def answer(old: Frame, new: Frame) -> Reason | None:
     """Why ``new`` supersedes ``old``, what forbids it, or None where they are not about the same."""
     if old.entity != new.entity:
         return None
-    matched = _match(old, new)
+    matched = leaves(old, new) or _match(old, new)
     if matched is None:
         return None
     if matched in _OF_VALUES:
@@ -89,8 +90,10 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
     noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""
     thing = old.slot.split(":")[-1] if old.slot.startswith("do:") and not old.value else ""
     is_kind = old.slot.startswith("do:") and old.slot.endswith(f":{old.value_type}")  # "code reviews" are no VS Code
+    whole = f"{old.value} {old.value_type}"
     if new.from_value and (
-        (not is_kind and shared(new.from_value, old.value))
+        (is_kind and (same(new.from_value, old.value) or same(new.from_value, whole)))
+        or (not is_kind and shared(new.from_value, old.value))
         or (noun and shared(new.from_value, f"{old.value} {noun}"))
         or (thing and same(new.from_value, thing))
     ):
@@ -238,7 +241,7 @@ def _types_fit(old: Frame, new: Frame) -> bool:
         return False  # "CET" and "UTC+1" may be one and the same
     if not new.value_type and new.slot.partition(":")[0] in _TYPED:
         return False
-    return new.value_type != "number" or _units(old.value) == _units(new.value)
+    return new.value_type != "number" or new.slot == "num:old" or _units(old.value) == _units(new.value)
 
 
 def _has_digit(value: str) -> bool:

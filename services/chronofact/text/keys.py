@@ -7,6 +7,7 @@ from typing import Final
 
 from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Temporality
+from chronofact.text.leaving import WORK, is_workless
 
 EVENTS: Final = frozenset({"switch", "end"})
 """Slots that are no attribute: they match by the value they end, or by the type of what they bring."""
@@ -36,6 +37,8 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     """``event`` and ``state`` are swapped between index and look-up: events ask for states, states for events."""
     side = event if frame.slot in EVENTS else state
     yield f"slot|{frame.entity}|{frame.slot}"
+    if frame.slot in WORK or is_workless(frame):
+        yield f"work|{frame.entity}"
     if frame.line:
         yield f"line|{_begin(frame.line)}"
     ended = (

@@ -61,7 +61,11 @@ def settle(clause: Clause, sentence: Span) -> None:
         clause.cues.append("now")
     if sum(any(ch.isalnum() for ch in word) for word in words) > WORDS_MAX:
         clause.guards.append("long_sentence")
-    if any(word in ADDITIVE for word in words) or " as well " in said or " in addition " in said:
+    if (
+        any(word in ADDITIVE and not _is_place(words, place) for place, word in enumerate(words))
+        or " as well " in said
+        or " in addition " in said
+    ):
         clause.guards.append("additive")
     if _is_one_off(words, said):
         clause.guards.append("one_off")
@@ -76,6 +80,11 @@ def settle(clause: Clause, sentence: Span) -> None:
     clause.cues += _vagueness(sentence)
     if not clause.is_main:
         clause.guards.append("subordinate")
+
+
+def _is_place(words: list[str], place: int) -> bool:
+    """``in second grade`` says which, ``a second job`` says one more."""
+    return words[place] == "second" and place > 0 and words[place - 1] in {"in", "the", "on", "to", "is"}
 
 
 def _is_unsure(sentence: Span) -> bool:
@@ -109,7 +118,9 @@ def _vagueness(sentence: Span) -> list[str]:
             found.append("about")
         elif last in AT_LEAST or two in AT_LEAST:
             found.append("at least")
-        elif (last in AT_MOST or two in AT_MOST) and sentence[end - 2].head.pos_ != "VERB":  # "went up to 50" is exact
+        elif (last in AT_MOST or two in AT_MOST) and not (
+            sentence[end - 2].head.pos_ == "VERB" or (end >= 3 and sentence[end - 3].pos_ == "VERB")
+        ):  # "went up to 50" is exact
             found.append("at most")
     return found
 

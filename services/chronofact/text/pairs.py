@@ -109,6 +109,7 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     decided: list[Reason] = []
     blocked: list[Reason] = []
     is_read = True
+    texts = _words(earlier), _words(later)
     for old in earlier:
         if not old.is_main and old in later:
             continue  # said again beside what changed
@@ -119,7 +120,7 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
         kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
         if not decides and any(_restates(old, new) for new in later):
             continue
-        is_read &= any(_is_read(found, old, new) for found, new in answered if found in DECIDES)
+        is_read &= any(_is_read(found, old, new, texts) for found, new in answered if found in DECIDES)
         if beside and decides and decides[0] is Reason.VALUE_CHANGED:
             blocked.append(Reason.MANY_VALUED)  # it says two values of one slot: another may be a third
         elif decides and not kept:
@@ -136,10 +137,16 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     return decided[0] if is_read else Reason.UNREAD_WORDS
 
 
-def _is_read(found: Reason, old: Frame, new: Frame) -> bool:
-    """Whether both leave the same unread; what ends, ends whatever more was said of it."""
-    mine, theirs = set(new.unread), set(old.unread)
-    return mine == theirs or (found is Reason.ENDED and mine < theirs)
+def _is_read(found: Reason, old: Frame, new: Frame, texts: tuple[set[str], set[str]]) -> bool:
+    """Whether both leave the same unread, or what both say; what ends, ends whatever more was said of it."""
+    mine, theirs = set(new.unread) - texts[0], set(old.unread) - texts[1]
+    leaves = found is Reason.ENDED or (found is Reason.SWITCHED and bool(new.from_value))
+    return set(new.unread) == set(old.unread) or (not mine and (not theirs or leaves))
+
+
+def _words(frames: Sequence[Frame]) -> set[str]:
+    """All words of a text of one sentence."""
+    return {part for item in frames[0].line.split() for part in item[2:].split("_")} if frames else set()
 
 
 def _restates(old: Frame, new: Frame) -> bool:

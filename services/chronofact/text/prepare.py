@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chronofact.text.types import is_tool
-from chronofact.text.words import MONTHS, WEEKDAYS
+from chronofact.text.words import MONTHS, PERSONS, WEEKDAYS
 
 _PRODUCT: Final = re.compile(
     r"\d|\.\w|[a-z][A-Z]|^[A-Z]{3,}$|\b(?:Mail|Drive|Cloud|Studio|Notes|Docs|Sheets|Code|Desktop|Server|Premium|Pro|App|Linux|Music|Actions|"
@@ -20,6 +20,8 @@ INVENTED: Final = ("Zorvex", "Belmor", "Tavrin", "Corvell", "Dalmer", "Marvick",
 _USER: Final = re.compile(r"\b(?:the )?user(?P<s>'s|s')?(?=\W|$)", re.IGNORECASE)
 _OTHERS: Final = re.compile(r"\b(?:he|him|his|himself)\b", re.IGNORECASE)
 _WOMEN: Final = re.compile(r"\b(?:she|her|hers|herself)\b", re.IGNORECASE)
+_OF_ONE: Final = re.compile(r"\b(?:his|her)\b")
+_STARTS: Final = re.compile(r"(?:The )?[Uu]ser (?!and\b)")
 _OBJECT_BEFORE: Final = re.compile(
     r"\b(?:by|to|for|with|from|of|about|at|on|than|like|and|gave|told|helps?|asked|makes?)\s*$"
 )
@@ -63,7 +65,7 @@ def prepare_named(text: str) -> Prepared:
 
 def prepare(text: str) -> Prepared:
     """The text (clean) for the parser."""
-    subject, possessive, object_ = _pronouns(text)
+    subject, possessive, object_ = _own(text) or _pronouns(text)
     says_user = _USER.search(text) is not None
 
     def pronoun(found: re.Match[str]) -> str:
@@ -92,6 +94,18 @@ def _pronouns(text: str) -> tuple[str, str, str]:
     if not _WOMEN.search(text):
         return "she", "her", "her"
     return "I", "my", "me"
+
+
+def _own(text: str) -> tuple[str, str, str] | None:
+    """``User changed his major``: his own, where the user is who begins the sentence and nobody else is named before."""
+    found = _OF_ONE.search(text)
+    begins = _STARTS.match(text)
+    if found is None or begins is None or (_OTHERS.search(text) and _WOMEN.search(text)):
+        return None
+    before = text[: found.start()]
+    if re.search(r"[A-Z]", before[begins.end() :]) or not PERSONS.isdisjoint(re.findall(r"[a-z]+", before)):
+        return None
+    return ("he", "his", "him") if _OTHERS.search(text) else ("she", "her", "her")
 
 
 def _meaning_user(said: str, pronouns: tuple[str, str, str], *, says_user: bool) -> frozenset[str]:

@@ -131,6 +131,14 @@ def _numbered(clause: Clause) -> list[Frame]:
     clause.take(token, former)
     noun = " ".join(word for word in value.words if not word[:1].isdigit() and word not in UNITS)
     number = " ".join(word for word in value.words if word[:1].isdigit())
+    if (
+        " " in number
+        and token.i > 0
+        and clause.verb.sent.text.lower().count(" to ")
+        and "from" in {t.lower_ for t in clause.verb.subtree}
+    ):
+        first, _, number = number.partition(" ")  # "from 40 to 75 employees"
+        value = Value(tuple(word for word in value.words if word != first), value.head, value.is_name, value.has_number)
     if clause.lemma == "turn" and is_person(clause.about):
         return [frame(clause, "num:old", number, value_type="number", cardinality=Holds.ONE, **_CHANGE)]
     found = (
@@ -321,6 +329,7 @@ def _of_object(clause: Clause, moved: Token, value: Value, was: Value | None) ->
         ]
     if named.is_name:
         return [_switch(clause, value, named.text)] if clause.lemma in {"swap", "upgrade"} and was is None else []
-    return (
-        [_switch(clause, value, old)] if value.is_name and old else [frame(clause, f"moved:{named.text}", value.text)]
-    )
+    if not value.is_name or not old:
+        return [frame(clause, f"moved:{named.text}", value.text)]
+    mine = about.entity if about.owner and not about.is_unknown else named.text
+    return [_switch(clause, value, old), _switch(clause, value, old, entity=mine)]

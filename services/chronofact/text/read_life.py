@@ -56,6 +56,7 @@ def _promoted(clause: Clause) -> list[Frame]:
     if clause.lemma != "promote" or to is None or clause.polarity is Polarity.NEGATIVE:
         return []
     clause.take(to, *(after for said, after in after_noun(to) if said in {"at", "for", "with", "in"}))
+    clause.cues.append("promoted")
     return [
         frame(
             clause,

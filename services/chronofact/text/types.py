@@ -114,7 +114,7 @@ def are_alternatives(one: str, other: str) -> bool | None:
 
 
 _UNDER_WAY: Final = frozenset(
-    "planned|scheduled|pending|started|underway|ongoing|in progress|in development|in testing|in beta|in review|under review|ready|active|"
+    "planned|scheduled|pending|started|underway|ongoing|in progress|in development|under development|under construction|in planning|being made|in testing|in beta|in review|under review|ready|active|"
     "blocked|unblocked|stuck|delayed|postponed|paused|on hold|suspended|resumed|on track|back on track|on schedule|at risk|overdue|unresolved|open|reopened".split(
         "|"
     )

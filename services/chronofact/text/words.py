@@ -117,7 +117,7 @@ STATUS: Final = frozenset({
     "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
-                                   "in beta", "in development", "in testing", "at risk", "on schedule"})  # fmt: skip
+                                   "in beta", "in development", "under development", "under construction", "in planning", "in testing", "at risk", "on schedule"})  # fmt: skip
 RELATIONS: Final = frozenset({"single", "married", "divorced", "engaged", "separated", "widowed"})
 DIETS: Final = frozenset({"vegan", "vegetarian", "pescatarian", "omnivore", "carnivore", "flexitarian", "pescetarian"})
 PETS: Final = frozenset({"dog", "cat", "kitten", "puppy", "hamster", "parrot", "rabbit", "fish", "goldfish", "turtle", "bird", "horse",

@@ -1,0 +1,55 @@
+"""What a later sentence leaves behind, in whatever slot the earlier one said it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chronofact.text.pairs import Outcome, index_keys, judge, lookup_keys
+from tests.labelled_pairs import memory
+
+pytestmark = pytest.mark.unit
+MARCH, JUNE = "2026-03-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
+
+
+def _is_decided(earlier: str, later: str) -> bool:
+    was, now = memory(b"was", earlier, MARCH), memory(b"now", later, JUNE)
+    is_found = bool(set(lookup_keys(now.frames)) & set(index_keys(was.frames)))
+    return is_found and judge(now, was, None).outcome is Outcome.DECIDED
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Anika leads the inventory project.", "Tobias took over the inventory project from Anika."),
+        ("Alice owns the billing module.", "Alice handed the billing module over to Bob."),
+        ("User is unemployed.", "User found a job at Lidl."),
+        ("User is looking for a used car.", "User found a used car and bought it."),
+        ("User has three cats.", "User is down to two cats."),
+        ("User lives in an apartment.", "User moved into a house."),
+        ("User's blog is hosted on Medium.", "User moved his blog from Medium to Ghost."),
+        ("User's main database is MongoDB.", "User migrated the main database from MongoDB to Postgres."),
+        ("User drives an old Corolla.", "User traded the Corolla for a RAV4."),
+        ("The company has 40 employees.", "The company grew from 40 to 75 employees."),
+        ("User's major is biology.", "User changed his major to chemistry."),
+        ("User has an iPhone 12.", "User upgraded to an iPhone 15."),
+    ],
+)
+def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
+    assert _is_decided(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Anika leads the inventory project.", "Tobias took over the billing project from Anika."),
+        ("User is unemployed.", "User's sister found a job at Lidl."),
+        ("User is looking for a used car.", "User found a used book."),
+        ("User's work laptop runs Ubuntu.", "User switched the home server from Ubuntu to Debian."),
+        ("User's shop is hosted on Medium.", "User moved his blog from Medium to Ghost."),
+        ("User's major is biology.", "User met Tom and changed his major to chemistry."),
+        ("User has an iPhone 12.", "User upgraded to a Pixel 8."),
+        ("User has three cats.", "User is down to two dogs."),
+    ],
+)
+def test_what_is_another_is_kept(earlier: str, later: str) -> None:
+    assert not _is_decided(earlier, later)
