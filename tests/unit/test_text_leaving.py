@@ -32,6 +32,19 @@ def _is_decided(earlier: str, later: str) -> bool:
         ("The company has 40 employees.", "The company grew from 40 to 75 employees."),
         ("User's major is biology.", "User changed his major to chemistry."),
         ("User has an iPhone 12.", "User upgraded to an iPhone 15."),
+        ("User works at Spotify as a data engineer.", "User got a new job at Klarna."),
+        ("User is a developer.", "User is now a senior developer."),
+        ("User is learning Spanish.", "User gave up Spanish for Italian."),
+        ("User goes to therapy weekly.", "User stopped going to therapy."),
+        ("Our logs go to Splunk.", "We ship our logs to Loki instead of Splunk."),
+        ("The mobile app is under development.", "The mobile app project was cancelled."),
+        ("The online store is being built.", "The online store is open."),
+        ("The dashboard is built with Vue.", "The dashboard was rebuilt in Svelte."),
+        ("User's cholesterol is 220.", "User's cholesterol is down to 185."),
+        ("User's rent is $1,500.", "User's rent went up to $1,800."),
+        ("The item is out of stock.", "The item is back in stock."),
+        ("User's flight leaves at 8:40.", "User's flight was moved to 11:15."),
+        ("User eats gluten.", "User stopped eating gluten."),
     ],
 )
 def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
@@ -49,6 +62,10 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
         ("User's major is biology.", "User met Tom and changed his major to chemistry."),
         ("User has an iPhone 12.", "User upgraded to a Pixel 8."),
         ("User has three cats.", "User is down to two dogs."),
+        ("User drinks beer.", "User no longer drinks light beer."),
+        ("A friend of mine works at Google.", "A friend of mine now works at Apple."),
+        ("User is a nurse at Mercy.", "User was promoted to head nurse."),
+        ("The online store is being built.", "The online shop is open."),
     ],
 )
 def test_what_is_another_is_kept(earlier: str, later: str) -> None:

@@ -6,21 +6,25 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-from chronofact.text.compare import contains, guard_of, is_shortened, says_change
+from chronofact.text.compare import guard_of, says_change
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.types import type_of
+from chronofact.text.values import contains, is_shortened
 from chronofact.text.words import PERSONS, PETS
 
 _PHRASE_MAX: Final = 5
 _MANY: Final = frozenset(
     "like love enjoy hate dislike own have know visit go attend join see play watch read eat drink speak learn study buy get collect support use "
-    "volunteer make do write meet teach follow admire miss help want need include contain offer sell".split()
+    "volunteer make do write meet follow admire miss help want need include contain offer sell".split()
 )
 """Of these one does several: another object alone is beside the first, unless what differs is a number or a time."""
 _ALONE: Final = frozenset({"favorite", "default", "main", "primary", "top", "only", "official", "base"})
 """What has one of these is one of its kind."""
 _OUTSIDE: Final = frozenset({"out", "off", "behind", "outside"})
+_OPPOSITES: Final = frozenset(
+    map(frozenset, (("up", "down"), ("on", "off"), ("in", "out"), ("open", "closed"), ("full", "empty")))
+)
 _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.SAME_VALUE, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS,
                           Reason.UNREAD_WORDS, Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.ADDITIVE})  # fmt: skip
 """What frames alone could not tell, and whole sentences may."""
@@ -101,6 +105,8 @@ def _differ(
     types = type_of(was), type_of(now)
     if all(types) and types[0] != types[1]:
         return False
+    if verb == "be" and frozenset((was, now)) in _OPPOSITES:
+        return subject[-1][2:] != "user"
     if verb == "be" and not after:
         return is_news and _is_thing(subject) and old[-1][0] != "a"
     is_named = kinds[0] == kinds[1] == {"N"} or all(types)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from chronofact.text.fitting import ends
-from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
+from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality, of_entity
 from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
 from chronofact.text.types import are_alternatives, are_apart, are_one_state, follows, type_of
+from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
 from chronofact.text.words import ORDINALS, SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
@@ -35,11 +35,10 @@ _CUES: Final = frozenset(
         "anymore",
     }
 )
-_CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d)(am|pm)?")
-_NOON: Final = 12
 _STATES: Final = frozenset({"diet"})
+_PASSED: Final = frozenset({"prop:phase", "prop:stage", "at:in:grade", "at:in:phase", "at:in:stage"})
+"""What one goes through, one after the other."""
 _NEAR: Final = 1.25
-_STEM_MIN: Final = 4
 _MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
 _TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
@@ -47,7 +46,7 @@ _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozen
 
 def answer(old: Frame, new: Frame) -> Reason | None:
     """Why ``new`` supersedes ``old``, what forbids it, or None where they are not about the same."""
-    if old.entity != new.entity:
+    if of_entity(old) != of_entity(new):
         return None
     matched = leaves(old, new) or _match(old, new)
     if matched is None:
@@ -124,11 +123,17 @@ def _ended(old: Frame, new: Frame) -> Reason | None:
 
 def _flipped(old: Frame, new: Frame) -> Reason | None:
     """Yes to no, or no to yes, of one and the same value."""
-    if not same(old.value, new.value):
+    if not same(old.value, new.value) and not (new.polarity is Polarity.NEGATIVE and _is_more_of(old, new)):
         return None
     if new.polarity is Polarity.NEGATIVE:
         return _scoped(old, new) or Reason.ENDED
     return _scope_equal(old, new) or Reason.VALUE_CHANGED
+
+
+def _is_more_of(old: Frame, new: Frame) -> bool:
+    """``therapy weekly`` is ended by no more therapy."""
+    rest = [word for word in old.value.split() if word not in new.value.split()]
+    return bool(new.value and rest) and contains(old.value, new.value) and all(word.endswith("ly") for word in rest)
 
 
 def _changed(old: Frame, new: Frame) -> Reason | None:
@@ -162,9 +167,13 @@ def _moved_scope(old: Frame, new: Frame) -> bool:
 
 def _kind(old: Frame, new: Frame) -> Reason | None:
     """What the values, their types and the slot forbid."""
-    if contains(old.value, new.value) or is_shortened(old.value, new.value) or _may_be_one_number(old, new):
+    if (
+        (contains(old.value, new.value) and not _is_risen(old, new))
+        or is_shortened(old.value, new.value)
+        or _may_be_one_number(old, new)
+    ):
         return Reason.CONTAINED_VALUE
-    if old.value_type == new.value_type == "clock" and _may_be_one_clock(old.value, new.value):
+    if old.value_type == new.value_type == "clock" and may_be_one_clock(old.value, new.value):
         return Reason.SAME_VALUE
     if new.slot == "status" and are_one_state(old.value, new.value):
         return Reason.SAME_VALUE
@@ -193,6 +202,12 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
     return Reason.NO_CHANGE_CUE if new.slot in NEEDS_CUE or not _exclude(old, new) else None
 
 
+def _is_risen(old: Frame, new: Frame) -> bool:
+    """``is now a senior developer``: of a developer, that is news."""
+    is_post = new.slot in {"occupation", "prop:title", "prop:job title", "prop:role", "prop:rank", "prop:position"}
+    return is_post and says_change(new) and not new.scope and len(new.value.split()) > len(old.value.split())
+
+
 def _exclude(old: Frame, new: Frame) -> bool:
     """Whether two values can't be one and the same thing: carbonara is pasta, but Tuesday is no Monday, and Maya not Pavel."""
     if old.slot == "switch" or (new.slot == "prefer" and len({len(old.value.split()), len(new.value.split())}) > 1):
@@ -201,7 +216,7 @@ def _exclude(old: Frame, new: Frame) -> bool:
         return are_apart(old.value, new.value)
     if new.slot == "status":
         return follows(old.value, new.value)
-    if new.slot in _STATES or (old.value_type == new.value_type and new.value_type in _MEASURES):
+    if new.slot in _STATES | _PASSED or (old.value_type == new.value_type and new.value_type in _MEASURES):
         return True
     if "named" in old.cues and "named" in new.cues:
         return True
@@ -315,66 +330,6 @@ def _scoped(old: Frame, new: Frame) -> Reason | None:
     return None if is_never else Reason.SCOPE_DIFFERS
 
 
-def same(one: str, other: str) -> bool:
-    """Equal after normalisation, whatever the order of words."""
-    return sorted(one.split()) == sorted(other.split())
-
-
-def contains(one: str, other: str) -> bool:
-    """Whether all words of either are in the other."""
-    left, right = set(one.split()), set(other.split())
-    return left <= right or right <= left
-
-
-def is_shortened(one: str, other: str) -> bool:
-    """Whether they differ by the end of one word: ``Postgres`` and ``PostgreSQL``, release 3.12 and 3.12.4."""
-    left, right = one.split(), other.split()
-    if len(left) != len(right):
-        return _are_initials(left, right) or _are_initials(right, left)
-    return all(
-        a == b or _begins(a, b) or _begins(b, a) or _is_numeronym(a, b) or _is_numeronym(b, a)
-        for a, b in zip(left, right, strict=True)
-    )
-
-
-def _is_numeronym(short: str, long: str) -> bool:
-    """``k8s``: the ends of a word, and how many letters are between them."""
-    between = short[1:-1]
-    return between.isdecimal() and len(long) == int(between) + 2 and (short[0], short[-1]) == (long[0], long[-1])
-
-
-def _are_initials(short: list[str], long: list[str]) -> bool:
-    """``VP of Sales`` is the Vice President of Sales."""
-    return any(
-        len(word) > 1 and [*short[:place], *long[place : place + len(word)], *short[place + 1 :]] == long
-        and word == "".join(part[0] for part in long[place : place + len(word)])
-        for place, word in enumerate(short)
-    )  # fmt: skip
-
-
-def _begins(short: str, long: str) -> bool:
-    if len(short) >= len(long) or not long.startswith(short):
-        return False
-    if short.isalpha():
-        return len(short) >= _STEM_MIN
-    return short.replace(".", "").isdecimal() and long[len(short)] == "." and not long.endswith(".0")
-
-
-def _may_be_one_clock(one: str, other: str) -> bool:
-    """``5:00pm`` and ``17:00``; half of a day that is not said may be either."""
-    left, right = _CLOCK.match(one), _CLOCK.match(other)
-    if left is None or right is None or left[2] != right[2] or int(left[1]) % 12 != int(right[1]) % 12:
-        return False
-    halves = [_half(found) for found in (left, right)]
-    return "" in halves or halves[0] == halves[1]
-
-
-def _half(clock: re.Match[str]) -> str:
-    """Morning or afternoon, where it is said or told by the hour."""
-    hour = int(clock[1])
-    return clock[3] or ("pm" if hour > _NOON else "am" if not hour else "")
-
-
 def _may_be_one_number(old: Frame, new: Frame) -> bool:
     """Whether a number that was only said to be near, over or under another may be that one all the time."""
     if not old.value_type == new.value_type == "number":
@@ -387,9 +342,3 @@ def _may_be_one_number(old: Frame, new: Frame) -> bool:
         for one, hi, lo in ((old, now >= was, now <= was), (new, was >= now, was <= now))
         for bound in ("at least", "at most")
     )
-
-
-def shared(named: str, held: str) -> bool:
-    """Whether a value that is named as the former one is the one held."""
-    heads = named.split()[-1:], held.split()[-1:]
-    return heads[0] != [] and heads[0] == heads[1] and contains(named, held)

@@ -16,6 +16,7 @@ from chronofact.text.frames import Frame
 from chronofact.text.keyed import keyed
 from chronofact.text.lines import line_of
 from chronofact.text.making import frame
+from chronofact.text.mending import said_plainly
 from chronofact.text.mood import settle
 from chronofact.text.plain import clean
 from chronofact.text.prepare import VERB_FIRST, Prepared, prepare, prepare_named
@@ -126,6 +127,10 @@ class Extractor:
             parsed = self._nlp(named.text)
             if _has_subject(parsed):
                 prepared, doc = named, parsed
+        elif plainly := said_plainly(doc):
+            parsed = self._nlp(plainly)
+            if next(parsed.sents).root.pos_ == "VERB" and _has_subject(parsed):
+                doc = parsed
         return doc, prepared
 
 

@@ -114,6 +114,11 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+def of_entity(frame: Frame) -> str:
+    """Of whom or what it is; ``the search project`` is ``search``."""
+    return frame.entity.removesuffix(" project") or frame.entity
+
+
 def frames_of_json(said: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
     """All frames of a stored list, or none where any of them isn't one: half a reading must not supersede."""
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from chronofact.text.fitting import stem
-from chronofact.text.frames import Frame, Modality, Temporality
+from chronofact.text.frames import Frame, Modality, Temporality, of_entity
 from chronofact.text.leaving import WORK, is_workless
 
 EVENTS: Final = frozenset({"switch", "end"})
@@ -35,10 +35,11 @@ def lookup_keys(frames: Iterable[Frame]) -> tuple[str, ...]:
 
 def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     """``event`` and ``state`` are swapped between index and look-up: events ask for states, states for events."""
+    entity = of_entity(frame)
     side = event if frame.slot in EVENTS else state
-    yield f"slot|{frame.entity}|{frame.slot}"
-    if frame.slot in WORK or is_workless(frame):
-        yield f"work|{frame.entity}"
+    yield f"slot|{entity}|{frame.slot}"
+    if frame.slot in WORK or is_workless(frame) or (frame.slot.startswith("is:") and frame.scope.startswith("at ")):
+        yield f"work|{entity}"
     if frame.line:
         yield f"line|{_begin(frame.line)}"
     ended = (
@@ -46,16 +47,16 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     )
     if frame.from_value and frame.slot in {"residence", "at:in"}:
         for word in frame.from_value.split()[:_WORDS_MAX]:
-            yield f"{event}-value|{frame.entity}|{stem(word)}"
+            yield f"{event}-value|{entity}|{stem(word)}"
     if frame.slot.startswith("do:"):
         ended += f" {frame.scope.partition(' ')[2]}"
     for word in ended.replace(":", " ").split()[:_WORDS_MAX]:
-        yield f"{side}-value|{frame.entity}|{stem(word)}"
+        yield f"{side}-value|{entity}|{stem(word)}"
     ends_all = frame.slot == "end" and not frame.value
     if ends_all or frame.slot == "schedule":
-        yield f"{side}-any|{frame.entity}"
+        yield f"{side}-any|{entity}"
     if frame.value_type:
-        yield f"{side}-type|{frame.entity}|{frame.value_type}"
+        yield f"{side}-type|{entity}|{frame.value_type}"
 
 
 def _begin(line: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Polarity, Temporality
 from chronofact.text.reasons import Reason
+from chronofact.text.words import SIDE_ROLES
 
 WORKLESS: Final = frozenset({"is:unemployed", "is:jobless"})
 """Slots of who has no work."""
@@ -40,6 +41,12 @@ def leaves(old: Frame, new: Frame) -> Reason | None:
     if old.slot.startswith("have:") and old.value_type == "version" and new.slot == "switch" and not new.from_value:
         is_newer = old.slot[5:] in new.value.split() and old.value not in new.value.split()
         return Reason.VALUE_CHANGED if is_newer and new.value_type == f"version of {old.slot[5:]}" else None
+    if old.slot == "occupation" and new.slot == "employer" and any(cue.startswith("at:") for cue in old.cues):
+        is_elsewhere = f"at:{new.value}" not in old.cues and new.temporality in {
+            Temporality.CHANGE,
+            Temporality.STARTED,
+        }
+        return Reason.VALUE_CHANGED if is_elsewhere and SIDE_ROLES.isdisjoint(old.value.split()) else None
     if new.slot == "occupation" and "promoted" in new.cues and old.slot.startswith("is:") and old.scope == new.scope:
         return Reason.VALUE_CHANGED if old.value != new.value and old.scope.startswith("at ") else None
     return None

@@ -70,6 +70,10 @@ def _kind(token: Token, prepared: Prepared) -> str:
         return "t"
     if token.text in prepared.names:
         return "N"
+    if lower.endswith(("self", "selves")):
+        return "x"
+    if token.dep_ == "npadvmod" and not token.text[:1].isdigit() and not list(token.children):
+        return "r"
     if token.like_num or token.text[:1].isdigit():
         return "#"
     match token.pos_:

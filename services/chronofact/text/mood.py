@@ -134,7 +134,8 @@ def _is_history(words: list[str], said: str) -> bool:
         for place, word in enumerate(words[:-1])
     ):
         return True
-    return any(f" {phrase} " in said for phrase in HISTORY)
+    is_again = any(f" {word} back in " in said for word in ("is", "are", "came", "moved", "be"))
+    return any(f" {phrase} " in said for phrase in HISTORY if phrase != "back in" or not is_again)
 
 
 def _is_one_off(words: list[str], said: str) -> bool:

@@ -162,16 +162,25 @@ def whose(token: Token, prepared: Prepared) -> Whose:
     owner = possessor(token)
     if token.lower_ in _SOME and any(child.dep_ == "prep" and child.lower_ == "of" for child in token.children):
         return Whose("?", is_unknown=True)  # "one of my sisters": which, nothing tells
+    if value.text == "work" and (on := _object_of(token, "on")) is not None:
+        return whose(on, prepared)  # "work on the search project has resumed"
     if owner is None:
+        is_any = value.head in ONE_OF_MANY and any(child.lower_ in {"a", "an"} for child in token.children)
         return Whose(
             " ".join([*former, value.text or token.lower_, *_placed(token, prepared)]),
             head=value.head,
+            is_unknown=is_any,
             is_name=value.is_name or _is_bare(token),
         )
     of = whose(owner, prepared)
     words = [word for word in value.words if word not in of.entity.split()] or [value.head]
     noun = " ".join([*former, *words, *_placed(token, prepared)])
     return Whose(f"{of.entity}:{noun}", of.entity, noun, value.head, of.is_unknown or _is_anyone(token, noun))
+
+
+def _object_of(token: Token, preposition: str) -> Token | None:
+    inside = (inner for child in token.children if child.lower_ == preposition for inner in child.children)
+    return next((inner for inner in inside if inner.dep_ == "pobj"), None)
 
 
 def _is_bare(token: Token) -> bool:

@@ -10,7 +10,7 @@ from chronofact.text.phrases import Value, Whose, value_of, version_type, whose
 from chronofact.text.read_be import measured, scheduled, status
 from chronofact.text.timing import time_at
 from chronofact.text.types import place_type, type_of
-from chronofact.text.words import GENERIC, MOVING_TIME, RAISING, RELOCATING, REPLACING, STATUS, SWITCHING, UNITS
+from chronofact.text.words import GENERIC, MAKING, MOVING_TIME, RAISING, RELOCATING, REPLACING, STATUS, SWITCHING, UNITS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -42,12 +42,17 @@ def read_change(clause: Clause) -> list[Frame]:
 def _instead(clause: Clause) -> list[Frame]:
     """``uses Y instead of X``."""
     old = clause.after("instead of")
-    before = [token for said, token in clause.preps if said in {"in", "on", "with", "at"} and old and token.i < old.i]
+    before = [
+        token for said, token in clause.preps if said in {"in", "on", "with", "at", "to"} and old and token.i < old.i
+    ]
     new = max(before, key=lambda token: token.i) if before else clause.objects[0] if clause.objects else None
     if old is None or new is None or clause.temporality is Temporality.PAST:
         return []  # "ordered tea instead of coffee" was once
     clause.take(old, new, *clause.objects)
-    return [_switch(clause, value_of(new, clause.prepared), value_of(old, clause.prepared).text)]
+    value, was = value_of(new, clause.prepared), value_of(old, clause.prepared).text
+    things = [whose(one, clause.prepared) for one in clause.objects if before]
+    mine = [_switch(clause, value, was, entity=one.entity) for one in things if one.owner and not one.is_unknown]
+    return [_switch(clause, value, was), *mine]
 
 
 def _switch(clause: Clause, new: Value | None, old: str, **said: str) -> Frame:
@@ -265,9 +270,10 @@ def _is_indefinite(token: Token) -> bool:
 
 def _switched(clause: Clause) -> list[Frame]:
     """``switched (banks) from X to Y``, ``was upgraded to Y``, ``changed to``."""
-    if clause.about.is_unknown or (clause.lemma not in SWITCHING and not _is_new_version(clause)):
+    is_again = clause.lemma.startswith("re") and clause.lemma[2:] in MAKING and clause.is_passive
+    if clause.about.is_unknown or (clause.lemma not in SWITCHING and not is_again and not _is_new_version(clause)):
         return []
-    to, old = clause.after("to", "into", "in"), clause.after("from")
+    to, old = clause.after("to", "into", "in", "with"), clause.after("from")
     if to is None or (clause.lemma == "go" and old is None):
         return []
     value = value_of(to, clause.prepared)

@@ -75,6 +75,7 @@ def _ended(clause: Clause) -> list[Frame]:
 
 def _end(clause: Clause, token: Token, families: tuple[str, ...], role: Token | None = None) -> Frame:
     value = value_of(token, clause.prepared)
+    said: dict[str, str] = {}
     words = [word for word in value.words if word not in GENERIC]
     if any(child.lower_ in _PARTS for child in token.children if child.dep_ in {"det", "amod", "nummod", "predet"}):
         words.append("part")  # "sold some shoes" leaves some
@@ -87,9 +88,11 @@ def _end(clause: Clause, token: Token, families: tuple[str, ...], role: Token | 
     if role is not None:
         words += value_of(role, clause.prepared).words
     to = clause.after("to")
-    if to is not None and not time_at(to):
+    if to is not None and to.pos_ == "VERB":
+        said["scope"] = ""  # "left the bank to work at a startup"
+    elif to is not None and not time_at(to):
         words += [word for word in value_of(to, clause.prepared).words if word not in words]
-    return frame(clause, "end", " ".join(words), cues=families, temporality=Temporality.ENDED)
+    return frame(clause, "end", " ".join(words), cues=families, temporality=Temporality.ENDED, **said)
 
 
 def read_done(clause: Clause) -> list[Frame]:

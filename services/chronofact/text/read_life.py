@@ -40,7 +40,8 @@ def _works(clause: Clause) -> list[Frame]:
         found.append(_employer(clause, where))
     if role is not None:
         value = value_of(role, clause.prepared)
-        found.append(frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE))
+        at = (f"at:{value_of(where, clause.prepared).text}",) if where is not None else ()
+        found.append(frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, cues=at))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.making import frame, is_person
 from chronofact.text.phrases import value_of, whose
+from chronofact.text.read_be import measured
 from chronofact.text.words import PETS, REPLACING, UNITS
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ def _given_up(clause: Clause) -> list[Frame]:
         or clause.is_passive
     ):
         return []
-    new = _favored(clause) or clause.after("for")
+    thing = clause.objects[0]
+    inside = (
+        inner for child in thing.children if child.lower_ == "for" for inner in child.children if inner.dep_ == "pobj"
+    )
+    new = _favored(clause) or clause.after("for") or next(inside, None)
     if new is None or not is_person(clause.about) or any(token.lower_ == "now" for token in new.subtree):
         return []
     old, value = value_of(clause.objects[0], clause.prepared), value_of(new, clause.prepared)
@@ -86,9 +91,13 @@ def _down_to(clause: Clause) -> list[Frame]:
     value = value_of(to, clause.prepared)
     number = [word for word in value.words if word[:1].isdigit()]
     noun = [word for word in value.words if not word[:1].isdigit() and word not in UNITS]
-    if len(number) != 1 or not noun or not is_person(clause.about):
+    if len(number) != 1 or value.is_name:
         return []
     clause.take(to)
+    if not is_person(clause.about):
+        return [measured(clause, value.text, temporality=Temporality.CHANGE)]
+    if not noun:
+        return []
     about = {"value_type": "number", "cardinality": Holds.ONE, "temporality": Temporality.CHANGE}
     return [frame(clause, f"count:{' '.join(noun)}", number[0], **about)]
 

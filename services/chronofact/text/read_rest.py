@@ -54,10 +54,14 @@ def read_state(clause: Clause) -> list[Frame]:
     """``was resolved``, ``is enabled``, ``has shipped``, ``died``: the state that a thing is in."""
     if is_person(clause.about) or clause.subject is None or clause.objects:
         return []
+    helpers = {child.lower_ for child in clause.verb.children if child.dep_ in {"aux", "auxpass"}}
+    if clause.verb.tag_ == "VBN" and "being" in helpers and not clause.preps:
+        return status(clause, "being made")
+    if clause.verb.tag_ == "VBG" and helpers & {"is", "are"} and clause.verb.lower_ in STATUS and not clause.preps:
+        return status(clause, clause.verb.lower_)
     said = clause.verb.lower_ if clause.verb.tag_ == "VBN" else _participle(clause)
     if said not in STATUS:
         return []
-    helpers = {child.lower_ for child in clause.verb.children if child.dep_ in {"aux", "auxpass"}}
     clause.temporality = (
         Temporality.CURRENT if helpers & {"is", "are", "'s"} and clause.is_passive else Temporality.CHANGE
     )
