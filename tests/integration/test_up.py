@@ -97,7 +97,7 @@ def test_up_says_one_line_once_all_is_ready(up: Up) -> None:
 def test_a_setting_that_is_no_good_ends_the_start_at_once_and_is_named(stack_folder: Path) -> None:
     for name, value, told in (
         ("CHRONOFACT_FACT_KEYS_FILE", str(stack_folder / "none.yaml"), "No such file"),
-        ("CHRONOFACT_BATCH_WAIT_MS", "no number", "batch_wait_ms"),
+        ("CHRONOFACT_BATCH_WAIT_MS", "no number", "CHRONOFACT_BATCH_WAIT_MS"),
     ):
         began_s = time.monotonic()
         done = chronofact("up", "--data", stack_folder / "data", **{name: value})
@@ -134,6 +134,7 @@ def test_doctor_finds_all_well(up: Up) -> None:
         "routes",
         "fold",
         "rebuilds",
+        "sessions",
         "text models",
         *SERVICES,
         *(f"projector-{number}" for number, _ in enumerate(up.found["projectors"][1:], 2)),
