@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-from chronofact.text.compare import guard_of, says_change
+from chronofact.text.compare import guard_of
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.types import type_of
@@ -14,9 +14,10 @@ from chronofact.text.values import contains, is_shortened
 from chronofact.text.words import PERSONS, PETS
 
 _PHRASE_MAX: Final = 5
+_NEWS: Final = frozenset("now nowadays current currently instead presently anymore again".split())
 _MANY: Final = frozenset(
     "like love enjoy hate dislike own have know visit go attend join see play watch read eat drink speak learn study buy get collect support use "
-    "volunteer make do write meet follow admire miss help want need include contain offer sell".split()
+    "volunteer make do write meet follow admire miss help want need prefer take include contain offer sell".split()
 )
 """Of these one does several: another object alone is beside the first, unless what differs is a number or a time."""
 _ALONE: Final = frozenset({"favorite", "default", "main", "primary", "top", "only", "official", "base"})
@@ -34,6 +35,8 @@ def alike(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None
     """``value_changed`` where the two lines differ in one phrase that can't be both, else what was found before."""
     if not earlier or not later or (found is not None and found not in _OPEN):
         return found
+    if _begin(earlier[0].line) != _begin(later[0].line):
+        return found
     was, now = earlier[0].line.split(), later[0].line.split()
     if not was or not now or not _are_plain(earlier, later):
         return found
@@ -46,7 +49,15 @@ def alike(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None
     if not any(item.startswith("V:") for item in shared[1:]):
         return found
     rest = was[len(was) - end :]
-    return Reason.VALUE_CHANGED if _excludes(shared, old, new, rest, is_news=any(map(says_change, later))) else found
+    return (
+        Reason.VALUE_CHANGED
+        if _excludes(shared, old, new, rest, is_news=any(not _NEWS.isdisjoint(one.cues) for one in later))
+        else found
+    )
+
+
+def _begin(line: str) -> str:
+    return line[: line.find(" V:")]
 
 
 def _are_plain(earlier: Sequence[Frame], later: Sequence[Frame]) -> bool:
@@ -107,11 +118,16 @@ def _differ(
         return False
     if verb == "be" and frozenset((was, now)) in _OPPOSITES:
         return subject[-1][2:] != "user"
-    if verb == "be" and not after:
+    if verb in {"be", "become"} and not after:
         return is_news and _is_thing(subject) and old[-1][0] != "a"
     is_named = kinds[0] == kinds[1] == {"N"} or all(types)
-    is_manner = kinds[0] | kinds[1] <= {"a", "r"} or (rest[:1] and rest[0][0] == "n")
-    if not after and not (is_named or is_manner):
+    is_shared = bool(rest) and rest[0][0] == "n"
+    is_manner = (kinds[0] == kinds[1] <= {"a", "r"} and not after) or is_shared
+    if all(item[0] != "P" for item in after) and not (is_named or is_manner):
+        return False
+    if after[-1:] in (["P:in"], ["P:on"]) and not (
+        _is_thing(subject) or is_named or is_shared or _is_when(after, rest)
+    ):
         return False
     if verb in _MANY and not _is_when(after, rest):
         return False
@@ -126,4 +142,4 @@ def _is_thing(subject: list[str]) -> bool:
 
 def _is_when(after: list[str], rest: list[str]) -> bool:
     """Whether what differs stands after a whole object: how or when it is done."""
-    return len(after) > 1 and after[-1][0] == "P" and after[0][0] != "P" and not rest
+    return len(after) > 1 and after[-1][0] == "P" and after[-1] != "P:of" and after[0][0] != "P" and not rest

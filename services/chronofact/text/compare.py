@@ -10,7 +10,7 @@ from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
 from chronofact.text.types import are_alternatives, are_apart, are_one_state, follows, type_of
 from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
-from chronofact.text.words import ORDINALS, SIDE_ROLES
+from chronofact.text.words import HOMES, ORDINALS, SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
 NEEDS_CUE: Final = frozenset(
@@ -182,6 +182,8 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
     named = _NAMED.get(new.slot)
     if named and not (old.value_type in named and new.value_type in named):
         return Reason.NOT_A_NAME
+    if new.slot == "housing" and HOMES.isdisjoint(old.value.split()[-1:]):
+        return Reason.NOT_A_NAME
     if not _types_fit(old, new):
         return Reason.TYPE_DIFFERS
     if [new.value_type] == new.value.split()[-1:] or new.slot.endswith(f":{new.value_type}"):
@@ -190,7 +192,8 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
             return Reason.MANY_VALUED
     if new.slot == "num:old" and _number(new) < _number(old):
         return Reason.IMMUTABLE
-    if old.cardinality is Holds.MANY:
+    is_tool = new.slot == "switch" and old.slot == "made_with" and bool(type_of(old.value))
+    if old.cardinality is Holds.MANY and not is_tool:
         return Reason.MANY_VALUED
     may_hold_two = new.cardinality is not Holds.ONE and not (says_change(new) and new.cardinality is Holds.UNKNOWN)
     if new.slot != "switch" and may_hold_two:

@@ -29,6 +29,8 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
 def ends(old: Frame, new: Frame) -> bool:
     """Whether the thing that ``new`` ends is the one that ``old`` says."""
     stem = old.slot.partition(":")[0]
+    if old.slot == "occupation" and "ends:member" in new.cues and f"at:{new.value}" in old.cues:
+        return True
     fits = any(stem in FAMILIES.get(cue.removeprefix("ends:"), ()) for cue in new.cues if cue.startswith("ends:"))
     if not fits:
         return False

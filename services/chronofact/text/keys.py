@@ -40,6 +40,18 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     yield f"slot|{entity}|{frame.slot}"
     if frame.slot in WORK or is_workless(frame) or (frame.slot.startswith("is:") and frame.scope.startswith("at ")):
         yield f"work|{entity}"
+    if frame.slot == "diet" or frame.slot.startswith("do:eat:"):
+        yield f"diet|{entity}"
+    if frame.slot in {"do:live:with", "at:in", "at:on"} or "moved" in frame.cues or "ends:home" in frame.cues:
+        yield f"home|{entity}"
+    if frame.slot.startswith(("do:", "when:")):
+        yield f"does|{entity}|{frame.slot.replace(':', ' ').split()[1]}"
+    for cue in frame.cues:
+        for word in cue[3:].split() if cue.startswith("at:") else ():
+            yield f"{side}-value|{entity}|{stem(word)}"
+    if frame.slot in {"rel_status", "end"}:
+        for word in frame.value.split()[:1]:
+            yield f"{side}-state|{entity}|{word[:6]}"
     if frame.line:
         yield f"line|{_begin(frame.line)}"
     ended = (

@@ -17,6 +17,8 @@ LINE_MAX: Final = 240
 _PASSED_OVER: Final = CUES | {"a", "an", "the", "already", "still", "new", "back", "just"}
 _PHRASES: Final = (("these", "days"), ("from", "now", "on"), ("as", "of", "now"), ("since", "then"))
 _MINE: Final = frozenset({"my", "mine", "his", "her", "hers", "their", "your"})
+_HALVES: Final = frozenset({"day", "night", "morning", "evening", "afternoon", "weekend"})
+_DAYS: Final = WEEKDAYS | MONTHS | _HALVES | {f"{day}s" for day in WEEKDAYS | _HALVES}
 _NOT: Final = frozenset({"not", "n't", "never", "no", "none", "nobody", "nothing", "neither"})
 
 
@@ -56,6 +58,8 @@ def _item(token: Token, root: Token, prepared: Prepared) -> str:
         or (token.dep_ in {"aux", "auxpass"} and token.pos_ == "AUX" and token.tag_ != "MD")
     ):
         return ""
+    if lower == "twice":
+        return "#:2 n:time"
     if lower in prepared.users:
         return "u:whose" if token.tag_ == "PRP$" else "n:user"
     if lower in _MINE:
@@ -66,7 +70,7 @@ def _item(token: Token, root: Token, prepared: Prepared) -> str:
 
 def _kind(token: Token, prepared: Prepared) -> str:
     lower = token.lower_
-    if lower in WEEKDAYS | MONTHS or lower.removesuffix("s") in WEEKDAYS:
+    if lower in _DAYS:
         return "t"
     if token.text in prepared.names:
         return "N"

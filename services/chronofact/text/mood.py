@@ -89,7 +89,10 @@ def _is_place(words: list[str], place: int) -> bool:
 
 def _is_unsure(sentence: Span) -> bool:
     """A word that the parser hangs anywhere, or a sentence that it finds no verb in."""
-    return any(token.dep_ in {"dep", ""} for token in sentence) or sentence.root.pos_ not in _HEADS
+    return (
+        any(token.dep_ in {"dep", ""} and token.lower_ not in {"any", "longer"} for token in sentence)
+        or sentence.root.pos_ not in _HEADS
+    )
 
 
 def _is_restricted(clause: Clause) -> bool:

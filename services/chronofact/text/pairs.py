@@ -109,7 +109,7 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     decided: list[Reason] = []
     blocked: list[Reason] = []
     is_read = True
-    texts = _words(earlier), _words(later)
+    texts = earlier, later
     for old in earlier:
         if not old.is_main and old in later:
             continue  # said again beside what changed
@@ -137,11 +137,12 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     return decided[0] if is_read else Reason.UNREAD_WORDS
 
 
-def _is_read(found: Reason, old: Frame, new: Frame, texts: tuple[set[str], set[str]]) -> bool:
+def _is_read(found: Reason, old: Frame, new: Frame, texts: tuple[Sequence[Frame], Sequence[Frame]]) -> bool:
     """Whether both leave the same unread, or what both say; what ends, ends whatever more was said of it."""
-    mine, theirs = set(new.unread) - texts[0], set(old.unread) - texts[1]
+    if set(new.unread) == set(old.unread):
+        return True
     leaves = found is Reason.ENDED or (found is Reason.SWITCHED and bool(new.from_value))
-    return set(new.unread) == set(old.unread) or (not mine and (not theirs or leaves))
+    return set(new.unread) <= _words(texts[0]) and (leaves or set(old.unread) <= _words(texts[1]))
 
 
 def _words(frames: Sequence[Frame]) -> set[str]:

@@ -207,6 +207,7 @@ def _relocated(clause: Clause) -> list[Frame]:
     from_value = value_of(old, clause.prepared).text if old is not None else ""
     if from_value and clause.lemma == "move":
         clause.cues.append("moved from")
+    clause.cues.append("moved")
     kind = place_type(value.text)
     return [
         frame(
@@ -290,6 +291,8 @@ def _switched(clause: Clause) -> list[Frame]:
         return [prop(clause, clause.about, value, value.type or clause.about.head, **_CHANGE)]
     if value.text in STATUS and not is_person(clause.about):
         return status(clause, value.text)
+    if clause.lemma in {"move", "migrate", "transfer", "relocate"}:
+        clause.cues.append("moved")
     definite = any(child.lower_ in {"the", "a", "an"} for child in to.children)
     found: list[Frame] = []
     if definite and not value.is_name and value.modifiers and value.modifiers != value.text:
@@ -325,17 +328,23 @@ def _of_object(clause: Clause, moved: Token, value: Value, was: Value | None) ->
     about = whose(moved, clause.prepared)
     named = value_of(moved, clause.prepared)
     old = was.text if was is not None else ""
-    if clause.lemma in {"change", "switch"} and named.text and not named.is_name:
+    if clause.lemma in {"change", "switch", "upgrade", "downgrade"} and named.text and not named.is_name:
         owner = about.owner or clause.about.entity
         noun = about.noun or named.text
         whose_ = Whose(f"{owner}:{noun}", owner, noun, named.head)
+        found = prop(clause, whose_, value, value.type or named.head, from_value=old, **_CHANGE)
+        if clause.lemma not in {"change", "switch"}:
+            return [found]
         return [
-            prop(clause, whose_, value, value.type or named.head, from_value=old, **_CHANGE),
+            found,
             _switch(clause, value, old, value_type=named.head, entity=owner),
         ]
     if named.is_name:
         return [_switch(clause, value, named.text)] if clause.lemma in {"swap", "upgrade"} and was is None else []
-    if not value.is_name or not old:
+    if not value.is_name or not (old or (value.type and _is_definite(moved))):
         return [frame(clause, f"moved:{named.text}", value.text)]
+    if not old:
+        owner = about.owner or clause.about.entity
+        return [_switch(clause, value, "", entity=one) for one in (named.text, f"{owner}:{named.text}")]
     mine = about.entity if about.owner and not about.is_unknown else named.text
     return [_switch(clause, value, old), _switch(clause, value, old, entity=mine)]

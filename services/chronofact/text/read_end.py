@@ -51,12 +51,14 @@ def _died(clause: Clause) -> list[Frame]:
 
 def _ended(clause: Clause) -> list[Frame]:
     verb = clause.phrasal if clause.phrasal in ENDING else clause.lemma
+    rid = clause.after("of") if clause.verb.lower_ == "rid" else None
+    verb = "get rid" if rid is not None else verb
     if verb == "lose" and any(token.lower_ in {"interest", "weight", "touch", "track"} for token in clause.objects):
         return []
     if verb not in ENDING or not may_act(clause.about):
         return []
     families = tuple(f"ends:{family}" for family in ENDING[verb])
-    what = list(clause.objects)
+    what = [rid] if rid is not None else list(clause.objects)
     if not what and verb in _OBJECTLESS:
         after = clause.after("from", "at", "of", "as")
         what = [after] if after is not None else []
@@ -77,6 +79,7 @@ def _end(clause: Clause, token: Token, families: tuple[str, ...], role: Token | 
     value = value_of(token, clause.prepared)
     said: dict[str, str] = {}
     words = [word for word in value.words if word not in GENERIC]
+    words += _planned(clause, token)
     if any(child.lower_ in _PARTS for child in token.children if child.dep_ in {"det", "amod", "nummod", "predet"}):
         words.append("part")  # "sold some shoes" leaves some
     for child in token.children:
@@ -93,6 +96,21 @@ def _end(clause: Clause, token: Token, families: tuple[str, ...], role: Token | 
     elif to is not None and not time_at(to):
         words += [word for word in value_of(to, clause.prepared).words if word not in words]
     return frame(clause, "end", " ".join(words), cues=families, temporality=Temporality.ENDED, **said)
+
+
+def _planned(clause: Clause, token: Token) -> list[str]:
+    """``cancelled plans to run the Boston Marathon``: what was planned."""
+    verb = next(
+        (child for child in token.children if child.dep_ in {"acl", "relcl", "xcomp"} and child.tag_ == "VB"), None
+    )
+    if verb is None or value_of(token, clause.prepared).head not in {"plan", "idea"}:
+        return []
+    taken = [child for child in verb.children if child.dep_ == "dobj"]
+    taken += [
+        inner for child in verb.children if child.dep_ == "prep" for inner in child.children if inner.dep_ == "pobj"
+    ]
+    clause.take(verb, *taken)
+    return [verb.lemma_.lower(), *(word for one in taken for word in value_of(one, clause.prepared).words)]
 
 
 def read_done(clause: Clause) -> list[Frame]:

@@ -20,7 +20,17 @@ def read_move(clause: Clause) -> list[Frame]:
     """All of this file; what is negated passes nothing on."""
     if clause.subject is None or clause.polarity is Polarity.NEGATIVE:
         return []
-    return _taken_over(clause) or _given_up(clause) or _down_to(clause) or _housed(clause)
+    return _moved_out(clause) or _taken_over(clause) or _given_up(clause) or _down_to(clause) or _housed(clause)
+
+
+def _moved_out(clause: Clause) -> list[Frame]:
+    """``moved out of his parents' house``: he lives there no more."""
+    out = clause.after("of", "out of")
+    if clause.phrasal != "move out" or out is None or not is_person(clause.about):
+        return []
+    clause.take(out)
+    said = {"cues": ("ends:home",), "temporality": Temporality.ENDED}
+    return [frame(clause, "end", value_of(out, clause.prepared).text, **said)]
 
 
 def _taken_over(clause: Clause) -> list[Frame]:

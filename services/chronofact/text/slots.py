@@ -12,7 +12,7 @@ from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.keys import EVENTS
 from chronofact.text.reasons import Reason
 from chronofact.text.untaken import Untaken
-from chronofact.text.words import PERSONS, SIDE_ROLES, WEEKDAYS
+from chronofact.text.words import HOMES, PERSONS, SIDE_ROLES, WEEKDAYS
 
 KEY_BYTES_MAX: Final = 200
 _PLAIN: Final = re.compile(r"[^a-z0-9]+")
@@ -64,10 +64,6 @@ _CLAUSE_WORDS: Final = frozenset({"is", "are", "was", "were", "my", "our", "his"
 """In a value they tell that the parser took another clause for part of it."""
 _BROKEN: Final = re.compile(r"[^\w&/+]+")
 """What is left of a number or a date that was cut."""
-_HOMES: Final = frozenset(
-    "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
-    "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
-)
 _LABELS: Final = frozenset(
     {"fun", "fact", "update", "note", "ps", "fyi", "btw", "reminder", "news", "info", "status", "me"}
 )
@@ -116,7 +112,7 @@ def _why_unsure(frame: Frame) -> Untaken | None:
     value = frame.value.split()
     if not _CLAUSE_WORDS.isdisjoint(value) or any(_BROKEN.fullmatch(word) for word in value):
         return Untaken.UNSURE
-    if not is_named(frame) or (frame.slot == "housing" and _HOMES.isdisjoint(frame.value.split()[-1:])):
+    if not is_named(frame) or (frame.slot == "housing" and HOMES.isdisjoint(frame.value.split()[-1:])):
         return Untaken.NO_VALUE
     is_labelled = frame.scope.endswith(":") and not _LABELS.issuperset(frame.scope.removesuffix(":").split())
     if is_labelled or not _ELSEWHERE.isdisjoint(words):

@@ -145,19 +145,36 @@ def are_apart(old: str, new: str) -> bool:
     return len(kinds) > 1 and not any(kinds <= both for both in _TOGETHER)
 
 
-_ONE_STATE: Final = tuple(
-    frozenset(words.split())
-    for words in (
-        "complete completed done finished concluded closed",
-        "cancelled canceled abandoned terminated",
-        "fixed repaired resolved closed",
-        "shipped released launched deployed live",
-        "started underway ongoing active running",
-        "delayed postponed overdue",
-        "paused suspended stopped",
-        "down offline unavailable broken failing",
-        "operational online available running live active",
-    )
+_ONE_STATE: Final = (
+    frozenset(
+        {
+            "being made",
+            "in development",
+            "under development",
+            "under construction",
+            "in progress",
+            "underway",
+            "ongoing",
+            "started",
+            "active",
+            "on schedule",
+            "on track",
+        }
+    ),
+    *(
+        frozenset(words.split())
+        for words in (
+            "complete completed done finished concluded closed",
+            "cancelled canceled abandoned terminated",
+            "fixed repaired resolved closed",
+            "shipped released launched deployed live",
+            "started underway ongoing active running",
+            "delayed postponed overdue",
+            "paused suspended stopped",
+            "down offline unavailable broken failing",
+            "operational online available running live active",
+        )
+    ),
 )
 
 

@@ -108,6 +108,8 @@ def _says_nothing(token: Token, clauses: Sequence[Clause], prepared: Prepared) -
             return token.i > 0 and token.nbor(-1).lower_ == "now"
         case "acl" if lower in {"named", "called"}:
             return True
+        case "quantmod" | "advmod" if lower == "only":
+            return token.i + 1 < len(token.doc) and token.nbor(1).like_num
         case "quantmod" | "advmod" if lower in {"up", "down"}:
             return token.i + 1 < len(token.doc) and token.nbor(1).lower_ == "to"
         case "intj":

@@ -260,3 +260,7 @@ ORDINALS: Final = frozenset("first second third fourth fifth sixth seventh eight
 WEEKDAYS: Final = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 MONTHS: Final = frozenset({"january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
                            "november", "december"})  # fmt: skip
+HOMES: Final = frozenset(
+    "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
+    "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
+)
