@@ -53,6 +53,10 @@ def _is_decided(earlier: str, later: str) -> bool:
         ("User is engaged to Tom.", "User called off the engagement with Tom."),
         ("User is a student at MIT.", "User graduated from MIT."),
         ("User is vegan.", "User started eating meat again."),
+        ("i am unemployed.", "i got a job at a warehouse."),
+        ("i work as a cashier at a grocery store.", "i am a dental assistant now."),
+        ("The data pipeline rewrite is on hold.", "Work on the data pipeline rewrite has resumed."),
+        ("Preferred ORM: SQLAlchemy", "Preferred ORM: Tortoise"),
     ],
 )
 def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
@@ -73,6 +77,8 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
         ("User drinks tea on Sundays.", "User quit drinking."),
         ("User lives in a house in Tampa.", "User moved out of his parents' house."),
         ("User is on the free plan.", "User upgraded the internet plan to 500 Mbps."),
+        ("User works at a hospital.", "User is a nurse now."),
+        ("Alice Smith: agreed", "Alice Smith: moved"),
         ("i live in seattle", "User moved into a house."),
         ("The project is being developed.", "The project is in development."),
         ("User is engaged to Tom.", "User called off the engagement with Max."),

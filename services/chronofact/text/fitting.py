@@ -32,6 +32,7 @@ def ends(old: Frame, new: Frame) -> bool:
     if old.slot == "occupation" and "ends:member" in new.cues and f"at:{new.value}" in old.cues:
         return True
     fits = any(stem in FAMILIES.get(cue.removeprefix("ends:"), ()) for cue in new.cues if cue.startswith("ends:"))
+    fits = fits or ("ends:work" in new.cues and old.slot == "do:work:in")
     if not fits:
         return False
     if not new.value:

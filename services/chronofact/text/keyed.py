@@ -32,6 +32,10 @@ _ANYBODY: Final = (
     | PETS
     | {"contact", "guest", "attendee", "speaker", "member", "participant", "client", "author", "pet"}
 )
+_KINDS: Final = frozenset(
+    {"preferred", "default", "current", "favorite", "favourite", "main", "primary", "desired", "next"}
+)
+"""What begins with one of these is no person's name."""
 _WORDS_MAX: Final = 5
 
 
@@ -72,7 +76,8 @@ def keyed(text: str) -> tuple[Frame, ...]:
 
 def _may_speak(key: str) -> bool:
     """``Alice: 42``, ``Dana Smith: agreed`` are turns of a talk, as far as capitals tell."""
-    return all(word[:1].isupper() for word in key.split())
+    words = key.split()
+    return words[0].lower() not in _KINDS and all(word[:1].isupper() for word in words)
 
 
 def _is_anybody(words: list[str]) -> bool:

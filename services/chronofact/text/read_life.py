@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, may_act, scope_of
@@ -37,7 +37,7 @@ def _works(clause: Clause) -> list[Frame]:
     clause.take(role, where)
     if where is not None and (clause.lemma == "employ" or clause.after("at", "for") is not None or role is not None):
         clause.take(where)
-        found.append(_employer(clause, where))
+        found.append(_employer(clause, where, cues=("as",) if role is not None else ()))
     if role is not None:
         value = value_of(role, clause.prepared)
         at = (f"at:{value_of(where, clause.prepared).text}",) if where is not None else ()
@@ -45,7 +45,7 @@ def _works(clause: Clause) -> list[Frame]:
     return found
 
 
-def _employer(clause: Clause, token: Token, **said: Temporality) -> Frame:
+def _employer(clause: Clause, token: Token, **said: Any) -> Frame:
     value = value_of(token, clause.prepared)
     kind = "organisation" if value.is_name else "place"
     return frame(clause, "employer", value.text, value_type=kind, cardinality=Holds.ONE, **said)
@@ -98,7 +98,7 @@ def _hired(clause: Clause) -> list[Frame]:
         "begin",
     }:
         where = clause.after("at", "with", "for") or _inside(what)
-        if where is not None and value_of(where, clause.prepared).is_name:
+        if where is not None and not value_of(where, clause.prepared).has_number:
             clause.take(what, where)
             return [_employer(clause, where, **_CHANGE)]
     return []

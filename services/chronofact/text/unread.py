@@ -98,6 +98,8 @@ def _says_nothing(token: Token, clauses: Sequence[Clause], prepared: Prepared) -
     match token.dep_:
         case "aux" | "auxpass" | "expl":
             return True
+        case "nsubj" | "nsubjpass" if lower == "work":
+            return any(child.lower_ == "on" for child in token.children)  # "work on it has resumed"
         case "neg":
             return any(token.head.i == verb.i for clause in clauses for verb in clause.verbs)
         case "prep" | "agent" | "dative" | "prt" if token.pos_ in {"ADP", "ADV"}:
