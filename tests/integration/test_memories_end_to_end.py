@@ -171,6 +171,11 @@ def test_a_person_decides_a_pair_that_waits_and_takes_it_back_by_command(stack: 
     assert set(stack.texts("ivy")) == {PYTHON, "User now prefers Go"}
     (relation,) = stack.chronofact("relations", "ivy")["relations"]
     assert (relation["relation"], relation["reason"]) == ("unrelated", "bob: both")
+    stack.remember("kit", PYTHON)
+    asked = stack.remember("kit", "User now prefers Go")
+    eventually(
+        lambda: stack.relations(asked)["pending"] == []
+    )  # the model is asked again, in the tests that follow too
 
 
 def test_a_person_outranks_the_others_whose_latest_word_counts(stack: Everything) -> None:
