@@ -56,6 +56,7 @@ def _is_decided(earlier: str, later: str) -> bool:
         ("i am unemployed.", "i got a job at a warehouse."),
         ("i work as a cashier at a grocery store.", "i am a dental assistant now."),
         ("The data pipeline rewrite is on hold.", "Work on the data pipeline rewrite has resumed."),
+        ("User styles pages with Bootstrap.", "User has replaced Bootstrap with Tailwind for styling pages."),
         ("Preferred ORM: SQLAlchemy", "Preferred ORM: Tortoise"),
     ],
 )
@@ -77,6 +78,7 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
         ("User drinks tea on Sundays.", "User quit drinking."),
         ("User lives in a house in Tampa.", "User moved out of his parents' house."),
         ("User is on the free plan.", "User upgraded the internet plan to 500 Mbps."),
+        ("User works as a nurse at night.", "User is now a director of engineering."),
         ("User works at a hospital.", "User is a nurse now."),
         ("Alice Smith: agreed", "Alice Smith: moved"),
         ("i live in seattle", "User moved into a house."),

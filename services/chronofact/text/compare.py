@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chronofact.text.fitting import ends
+from chronofact.text.fitting import ends, stem
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality, of_entity
 from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
@@ -84,7 +84,7 @@ def _match(old: Frame, new: Frame) -> Reason | None:
 
 
 def _switched(old: Frame, new: Frame) -> Reason | None:
-    if new.from_value and new.from_value == old.scope.partition(" ")[2] and not new.scope:
+    if new.from_value and new.from_value == old.scope.partition(" ")[2] and _is_of(new.scope, old.slot):
         return Reason.SWITCHED
     noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""
     thing = old.slot.split(":")[-1] if old.slot.startswith("do:") and not old.value else ""
@@ -104,6 +104,12 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
     if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on")):
         return None
     return _changed(old, new)
+
+
+def _is_of(scope: str, slot: str) -> bool:
+    """``for styling pages``: no more than the slot says."""
+    said = {stem(word) for word in scope.removeprefix("for ").split()}
+    return said <= {stem(word) for word in slot.replace(":", " ").split()}
 
 
 def _left(old: Frame, new: Frame) -> Reason | None:

@@ -96,7 +96,8 @@ def leaves(old: Frame, new: Frame) -> Reason | None:
         is_newer = old.slot[5:] in new.value.split() and old.value not in new.value.split()
         return Reason.VALUE_CHANGED if is_newer and new.value_type == f"version of {old.slot[5:]}" else None
     if old.slot == "employer" and old.value_type == "place" and "as" in old.cues and new.slot == "occupation":
-        return Reason.VALUE_CHANGED if "promoted" not in new.cues and not new.scope and says_news(new) else None
+        is_other = "promoted" not in new.cues and not new.scope and _TIMES.isdisjoint(old.value.split())
+        return Reason.VALUE_CHANGED if is_other and says_news(new) else None
     if old.slot == "occupation" and new.slot == "employer" and any(cue.startswith("at:") for cue in old.cues):
         is_elsewhere = f"at:{new.value}" not in old.cues and new.temporality in {
             Temporality.CHANGE,
