@@ -17,7 +17,9 @@ pytestmark = pytest.mark.unit
         ("subject_pairs_more.jsonl", "tune", 0.70),
         ("subject_pairs_more.jsonl", "held", 0.50),
         ("subject_pairs_third.jsonl", "", 0.80),
-        ("subject_pairs_fourth.jsonl", "", 0.33),
+        ("subject_pairs_fourth.jsonl", "", 0.39),
+        ("subject_pairs_fifth.jsonl", "second", 0.57),
+        ("subject_pairs_fifth.jsonl", "", 0.65),
     ],
 )
 def test_the_rule_is_right_and_finds_most(file: str, tag: str, recall: float) -> None:
@@ -28,7 +30,9 @@ def test_the_rule_is_right_and_finds_most(file: str, tag: str, recall: float) ->
     assert sum(pair.should_fire for pair in right) / len(asked) >= recall
 
 
-@pytest.mark.parametrize("file", ["subject_pairs_third.jsonl", "subject_pairs_fourth.jsonl"])
+@pytest.mark.parametrize(
+    "file", ["subject_pairs_third.jsonl", "subject_pairs_fourth.jsonl", "subject_pairs_fifth.jsonl"]
+)
 def test_of_82_that_must_not_be_at_most_two_are_superseded(file: str) -> None:
     some = pairs(file)
     _, wrong = fired(some)
@@ -38,7 +42,12 @@ def test_of_82_that_must_not_be_at_most_two_are_superseded(file: str) -> None:
 
 
 def test_no_pair_of_unknown_or_equal_starts_is_decided_by_rule() -> None:
-    some = [*pairs(), *pairs("subject_pairs_more.jsonl"), *pairs("subject_pairs_fourth.jsonl")]
+    some = [
+        *pairs(),
+        *pairs("subject_pairs_more.jsonl"),
+        *pairs("subject_pairs_fourth.jsonl"),
+        *pairs("subject_pairs_fifth.jsonl"),
+    ]
     odd = [pair for pair in some if pair.said["order"] in {"same_time", "new_unknown", "candidate_unknown"}]
     assert len(odd) > 20
     assert [pair.name for pair in odd if pair.judged().outcome is Outcome.DECIDED] == []
