@@ -129,7 +129,8 @@ def _differ(
         _is_thing(subject) or is_named or is_shared or _is_when(after, rest)
     ):
         return False
-    if verb in _MANY and not _is_when(after, rest):
+    is_for_it = verb in {"prefer", "use"} and is_named and rest[:1] == ["P:for"]
+    if verb in _MANY and not is_for_it and not _is_when(after, rest):
         return False
     return is_news
 

@@ -213,6 +213,8 @@ def _kind(old: Frame, new: Frame) -> Reason | None:
 
 def _is_risen(old: Frame, new: Frame) -> bool:
     """``is now a senior developer``: of a developer, that is news."""
+    if "promoted" in new.cues and not same(old.value, new.value):
+        return True
     is_post = new.slot in {"occupation", "prop:title", "prop:job title", "prop:role", "prop:rank", "prop:position"}
     return is_post and says_change(new) and not new.scope and len(new.value.split()) > len(old.value.split())
 

@@ -46,6 +46,8 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
         yield f"home|{entity}"
     if frame.slot.startswith(("do:", "when:")):
         yield f"does|{entity}|{frame.slot.replace(':', ' ').split()[1]}"
+    if frame.slot in {"made_with", "switch"}:
+        yield f"made|{entity}"
     for cue in frame.cues:
         for word in cue[3:].split() if cue.startswith("at:") else ():
             yield f"{side}-value|{entity}|{stem(word)}"

@@ -104,6 +104,8 @@ def leaves(old: Frame, new: Frame) -> Reason | None:
             Temporality.STARTED,
         }
         return Reason.VALUE_CHANGED if is_elsewhere and SIDE_ROLES.isdisjoint(old.value.split()) else None
+    if old.slot == "made_with" and new.slot == "switch" and f"again {old.value_type.partition(' ')[0]}" in new.cues:
+        return Reason.VALUE_CHANGED if not (new.from_value or new.scope or contains(old.value, new.value)) else None
     if new.slot == "occupation" and "promoted" in new.cues and old.slot.startswith("is:") and old.scope == new.scope:
         return Reason.VALUE_CHANGED if old.value != new.value and old.scope.startswith("at ") else None
     return None

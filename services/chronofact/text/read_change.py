@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from chronofact.text.clauses import Clause
 
+_SET = frozenset({"schedule", "plan", "launch"})
 _CHANGE = {"temporality": Temporality.CHANGE}
 
 
@@ -71,7 +72,7 @@ def _timed(clause: Clause) -> list[Frame]:
         if said not in ({"to", "until", "till", "for", "by"} if moving else {"at", "on", "for", "in"}):
             continue
         timed = time_at(token)
-        if timed is None or (not moving and said == "in" and clause.lemma not in {"schedule", "plan"}):
+        if timed is None or (not moving and said == "in" and clause.lemma not in _SET):
             continue
         about = clause.about
         if is_person(clause.about):
@@ -81,7 +82,20 @@ def _timed(clause: Clause) -> list[Frame]:
         if not (
             moving
             or clause.lemma
-            in {"schedule", "plan", "leave", "take", "start", "begin", "happen", "end", "open", "close", "set"}
+            in {
+                "schedule",
+                "plan",
+                "launch",
+                "leave",
+                "take",
+                "start",
+                "begin",
+                "happen",
+                "end",
+                "open",
+                "close",
+                "set",
+            }
         ):
             return []
         clause.take(token, *(after for _, after in clause.preps if after.lower_ in {"am", "pm"}), *clause.objects)
@@ -280,6 +294,8 @@ def _switched(clause: Clause) -> list[Frame]:
     value = value_of(to, clause.prepared)
     if not value.text or to.pos_ == "VERB":
         return []
+    if clause.is_passive and clause.lemma.startswith("re"):
+        clause.cues.append(f"again {clause.lemma[2:]}")
     was = value_of(old, clause.prepared) if old is not None else None
     clause.take(to, old)
     if clause.lemma in {"rename", "reassign"}:

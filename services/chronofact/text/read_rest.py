@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _IN_ONE_PLACE: Final = frozenset(
     {"sleep", "sit", "stand", "park", "work", "stay", "commute", "rest", "operate", "hang", "nap"}
 )
+_SHUT: Final = frozenset({"shut down", "close down", "call off", "scrap", "shelve", "discontinue"})
 _ONCE_A_DAY: Final = frozenset({"wake up", "get up", "wake", "rise"})
 
 
@@ -59,6 +60,9 @@ def read_state(clause: Clause) -> list[Frame]:
         return status(clause, "being made")
     if clause.verb.tag_ == "VBG" and helpers & {"is", "are"} and clause.verb.lower_ in STATUS and not clause.preps:
         return status(clause, clause.verb.lower_)
+    if clause.is_passive and clause.phrasal in _SHUT and helpers & {"was", "were", "been"}:
+        clause.temporality = Temporality.CHANGE
+        return status(clause, "terminated")
     said = clause.verb.lower_ if clause.verb.tag_ == "VBN" else _participle(clause)
     if said not in STATUS:
         return []
