@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from chronofact.embedded.compiled import with_build
 from tests.simulation.checks import problems
 from tests.simulation.faults import FAULTS, LOCK_TIMEOUT, REFUSED, WEATHERS
 from tests.simulation.found_seeds import FOUND
@@ -78,19 +79,20 @@ def test_worlds_are_large_enough_to_go_wrong_in() -> None:
     assert sum(report.steps for report in reports) > 300 * SEEDS
 
 
-def test_a_seed_is_one_schedule_in_any_process() -> None:
-    script = "from tests.simulation.running import run; print([run(seed).fingerprint for seed in range(12)])"
+def test_a_seed_is_one_schedule_in_any_process_and_by_machine_code() -> None:
+    script = "from tests.simulation.running import run; print([run(seed).fingerprint for seed in range(16)])"
+    plain = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = [
         subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**environ, "PYTHONHASHSEED": hash_seed},
             capture_output=True,
             text=True,
             check=True,
         ).stdout.strip()
-        for hash_seed in ("1", "2")
+        for hash_seed, environ in (("1", plain), ("2", plain), ("3", with_build(plain)))
     ]
-    assert told == [str([report_of(seed).fingerprint for seed in range(12)])] * 2
+    assert told == [str([report_of(seed).fingerprint for seed in range(16)])] * 3
 
 
 def test_a_failing_seed_says_how_to_run_it_again() -> None:

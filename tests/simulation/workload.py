@@ -20,7 +20,7 @@ from tests.property.strategies import PROFILES
 from tests.simulation.dice import Dice
 from tests.simulation.histories import written_history
 
-FUTURE: Final = b"\xc3\x01FUTURE"
+FUTURE: Final = b"\xc3\x01FUTURE_1"
 """How a message starts that only the next release can read; what follows is an event of today."""
 MINUTE_US: Final = 60_000_000
 BORN_US: Final = 1_700_000_000_000_000
@@ -131,7 +131,7 @@ def _perhaps_spoiled(
         return [message]
     match dice.pick(POISON):
         case Kind.FUTURE:
-            return [replace(message, kind=Kind.FUTURE, value=FUTURE + message.value)]
+            return [replace(message, kind=Kind.FUTURE, value=FUTURE + message.value[len(FUTURE) :])]
         case Kind.REFUSED:
             return [replace(message, kind=Kind.REFUSED)]
         case Kind.STRANGER:

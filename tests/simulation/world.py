@@ -9,10 +9,8 @@ from random import Random
 from typing import Final
 from unittest import mock
 
-from chronofact.contracts import counting
-from chronofact.contracts.codec import FactEvent, decode_event
+from chronofact.contracts import codec
 from chronofact.contracts.projection import Lines
-from chronofact.domain.errors import Rejected
 from chronofact.projector.loop import Limits
 from tests.simulation.audit import Audit
 from tests.simulation.dice import Dice
@@ -68,7 +66,7 @@ class World:
     @contextmanager
     def lived(self) -> Iterator[None]:
         """Lives until everything is applied, or no more will be; the block looks at what is left."""
-        with mock.patch.object(counting, "decode_event", self.decode):
+        with mock.patch.dict(codec._codec().older):
             self._planned = workload(
                 self.dice,
                 partitions=len(self.topic.partitions),
@@ -92,13 +90,11 @@ class World:
             told["dropped"] += process.witness.total.dropped
         return told
 
-    def decode(self, data: bytes) -> FactEvent:
-        """As the release that runs now reads it."""
-        if data.startswith(FUTURE):
-            if not self.is_mended:
-                raise Rejected("event_undecodable", "no schema with this fingerprint is known")
-            data = data[len(FUTURE) :]
-        return decode_event(data)
+    def _upgrade(self) -> None:
+        """The release that runs from now on knows the schema of the future, and the database can hold what it refused."""
+        self.is_mended = True
+        known = codec._codec()
+        known.older[FUTURE] = known.newest
 
     def refuses(self, lines: Lines) -> bool:
         """Whether the database can't hold one of these events before its migration."""
@@ -165,7 +161,7 @@ class World:
 
     def _mend(self) -> None:
         self.scheduler.counts["mended"] += 1
-        self.is_mended = True
+        self._upgrade()
 
     def restore_later(self, after_s: float) -> None:
         """The database will go on from a copy taken now, unless the world has come to rest by then."""
@@ -256,7 +252,7 @@ class World:
         self._await_calm()
         self.audit.problems += held_behind_nothing(self.side.picture())
         if self.mends:
-            self.is_mended = True
+            self._upgrade()
             self.operator.release_everything()
             self._await_calm()
 
