@@ -105,3 +105,12 @@ def fired(some: tuple[Pair, ...]) -> tuple[list[Pair], list[Pair]]:
         if judgement.outcome is Outcome.DECIDED and pair.is_found():
             (right if pair.is_right(judgement) else wrong).append(pair)
     return right, wrong
+
+
+def is_superseded(earlier: str, later: str) -> bool:
+    """Whether the keys bring two texts of March and June together, and the rule lets June's supersede March's."""
+    was, now = memory(CANDIDATE, earlier, "2026-03-01T00:00:00+00:00"), memory(NEW, later, "2026-06-01T00:00:00+00:00")
+    if not set(lookup_keys(now.frames)) & set(index_keys(was.frames)):
+        return False
+    judgement = judge(now, was, None)
+    return (judgement.outcome, judgement.verdict, judgement.newer) == (Outcome.DECIDED, Verdict.SUPERSEDES, NEW)

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chronofact.text.pairs import Outcome, index_keys, judge, lookup_keys
-from tests.labelled_pairs import memory
+from tests.labelled_pairs import extractor, is_superseded
 
 pytestmark = pytest.mark.unit
-MARCH, JUNE = "2026-03-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
-
-
-def _is_decided(earlier: str, later: str) -> bool:
-    was, now = memory(b"was", earlier, MARCH), memory(b"now", later, JUNE)
-    is_found = bool(set(lookup_keys(now.frames)) & set(index_keys(was.frames)))
-    return is_found and judge(now, was, None).outcome is Outcome.DECIDED
 
 
 @pytest.mark.parametrize(
@@ -29,8 +21,8 @@ def _is_decided(earlier: str, later: str) -> bool:
     ],
 )
 def test_one_other_phrase_and_a_word_of_change_supersede(earlier: str, later: str) -> None:
-    assert _is_decided(earlier, later)
-    assert not _is_decided(earlier, "Somebody else" + later[later.index(" ") :])
+    assert is_superseded(earlier, later)
+    assert not is_superseded(earlier, "Somebody else" + later[later.index(" ") :])
 
 
 @pytest.mark.parametrize(
@@ -55,10 +47,10 @@ def test_one_other_phrase_and_a_word_of_change_supersede(earlier: str, later: st
     ],
 )
 def test_what_may_stand_beside_the_first_supersedes_nothing(earlier: str, later: str) -> None:
-    assert not _is_decided(earlier, later)
+    assert not is_superseded(earlier, later)
 
 
 def test_a_line_is_of_one_sentence() -> None:
-    first, *_ = memory(b"one", "User works at Acme now.", MARCH).frames
+    first, *_ = extractor().frames("User works at Acme now.")
     assert first.line == "n:user V:work P:at N:acme"
-    assert [one.line for one in memory(b"two", "User works at Acme. Dana works at Initech.", MARCH).frames] == ["", ""]
+    assert [one.line for one in extractor().frames("User works at Acme. Dana works at Initech.")] == ["", ""]

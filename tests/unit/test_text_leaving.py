@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chronofact.text.pairs import Outcome, index_keys, judge, lookup_keys
-from tests.labelled_pairs import memory
+from tests.labelled_pairs import is_superseded
 
 pytestmark = pytest.mark.unit
-MARCH, JUNE = "2026-03-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
-
-
-def _is_decided(earlier: str, later: str) -> bool:
-    was, now = memory(b"was", earlier, MARCH), memory(b"now", later, JUNE)
-    is_found = bool(set(lookup_keys(now.frames)) & set(index_keys(was.frames)))
-    return is_found and judge(now, was, None).outcome is Outcome.DECIDED
 
 
 @pytest.mark.parametrize(
@@ -66,7 +58,7 @@ def _is_decided(earlier: str, later: str) -> bool:
     ],
 )
 def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
-    assert _is_decided(earlier, later)
+    assert is_superseded(earlier, later)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +90,4 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
     ],
 )
 def test_what_is_another_is_kept(earlier: str, later: str) -> None:
-    assert not _is_decided(earlier, later)
+    assert not is_superseded(earlier, later)
