@@ -11,4 +11,5 @@ FOUND = {
     345: "the same, as first found",
     46: "a claim called the log shortened, since its former owner had applied what was appended after the look",
     64: "a database that came back without its last release left a history in memory that knew more: an event was lost",
+    19633: "what the consumer had run past was the last of its partition, and no later message showed it",
 }

@@ -184,6 +184,20 @@ def test_an_offset_that_runs_ahead_is_read_again_before_it_is_believed() -> None
     assert [line.kafka_offset for line in store.events()] == [0, 1]
 
 
+def test_a_last_message_that_the_consumer_ran_past_is_read_again_after_a_while() -> None:
+    topic, store = MemoryTopic(), MemoryStore()
+    fact, log = Fact("ada"), topic.join()
+    projector, _ = projector_on(log, store, commit_every_s=0.1, silent_s=5.0)
+    topic.append([fact.asserts("npm")])
+    run_until_idle(projector)
+    topic.append([fact.asserts("pnpm")])
+    log.positions[fact.partition] = 2
+    run_until_idle(projector, idle_steps=50)
+    assert [line.kafka_offset for line in store.events()] == [0]
+    run_until_idle(projector, idle_steps=500)
+    assert [line.kafka_offset for line in store.events()] == [0, 1]
+
+
 def test_a_hole_that_stays_is_stepped_over() -> None:
     topic, store = MemoryTopic(), MemoryStore()
     fact = Fact("ada")

@@ -33,6 +33,7 @@ class Limits:
     look_every_s: float = 10.0
     release_every_s: float = 1.0
     held_look_s: float = 0.2
+    silent_s: float = 60.0
     parking: ParkingLimits = field(default_factory=ParkingLimits)
     cache_bytes_max: int = 144 * 2**20
 
@@ -80,6 +81,8 @@ class Projector:
         self._holes: dict[tuple[int, int], int] = {}
         self._held: dict[int, float] = {}
         """Partitions that somebody holds, and when to try them again."""
+        self._silent: dict[int, tuple[int, float]] = {}
+        """Partitions that are behind the log's end: at which offset, and since when."""
         self._newest_appended_at = 0
 
     def step(self) -> Applied | None:
@@ -275,8 +278,24 @@ class Projector:
                 if partition not in self._held
             }
             self._observer.lag(lag, newest_appended_at=self._newest_appended_at)
+            self._rouse(lag, now)
             owned = self.owned.values()
             self._observer.parking(messages=sum(own.parked for own in owned), facts=sum(len(own.held) for own in owned))
+
+    def _rouse(self, lag: Mapping[int, int], now: float) -> None:
+        """Read again from its checkpoint what has brought nothing for long though the log goes on.
+
+        A message that the consumer ran past shows by the next one; past the last one nothing would ever show it.
+        """
+        places = {partition: self.owned[partition].next_offset for partition, behind in lag.items() if behind}
+        since = self._silent
+        self._silent = {
+            partition: since[partition] if partition in since and since[partition][0] == offset else (offset, now)
+            for partition, offset in places.items()
+        }
+        if any(now - began >= self.limits.silent_s for _, began in self._silent.values()):
+            self._silent.clear()
+            self._start()
 
     def _stand_back(self, failure: Transient | Unfit) -> None:
         """Own and remember nothing until it is claimed anew, after a pause that grows.
@@ -296,6 +315,7 @@ class Projector:
         self._is_ready = False
         self._holes.clear()
         self._held.clear()
+        self._silent.clear()
         self._log.start({})
 
     def _forget(self, partition: int) -> None:
