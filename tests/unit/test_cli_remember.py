@@ -13,7 +13,14 @@ from tests.unit.scripted_service import Told, serving
 from tests.unit.test_cli import Command
 from tests.unit.test_client import ID, accepted, rejected, token
 
-FRAME = {"entity": "user", "slot": "switch", "value": "go", "temporality": "change", "cues": ["changed"]}
+FRAME = {
+    "entity": "user",
+    "slot": "switch",
+    "value": "go",
+    "temporality": "change",
+    "cues": ["changed"],
+    "line": "n:user V:switch P:to N:go",
+}
 
 
 @pytest.fixture

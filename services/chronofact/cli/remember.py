@@ -152,7 +152,7 @@ def _tell(accepted: Accepted, key: str, subject: str, *, json: bool) -> None:
 
 def _frame(frame: Mapping[str, Any]) -> str:
     """Entity, slot and value, then what is not as usual."""
-    usual = {"entity", "slot", "value", "value_type", "cardinality", "is_main"}
+    usual = {"entity", "slot", "value", "value_type", "cardinality", "is_main", "line"}
     said = {name: found for name, found in frame.items() if name not in usual}
     further = "; ".join(f"{name} {_words(found)}" for name, found in sorted(said.items()))
     line = " · ".join(_words(frame[part]) for part in ("entity", "slot", "value"))
