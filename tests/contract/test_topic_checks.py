@@ -96,3 +96,19 @@ async def test_a_log_that_lost_its_beginning_is_refused(kafka: str, admin: Admin
     for future in client.delete_records([TopicPartition(topic_name, 5, 4)]).values():
         future.result(10)
     assert [fault.code for fault in faults(wanted, admin.state(wanted))] == ["log_truncated"]
+
+
+@pytest.mark.parametrize("name", ["no name", "x" * 300])
+def test_what_the_broker_refuses_is_named(admin: Admin, name: str) -> None:
+    topic = facts_topic(name)
+    for ask in (lambda: admin.create([topic]), lambda: admin.state(topic)):
+        with pytest.raises(Unfit) as unfit:
+            ask()
+        assert unfit.value.code == "kafka_refuses"
+
+
+def test_a_setting_that_the_broker_does_not_take_is_named(admin: Admin, topic_name: str) -> None:
+    admin.create([facts_topic(topic_name)])
+    with pytest.raises(Unfit) as unfit:
+        admin.configure(topic_name, {"max.message.bytes": "many"})
+    assert unfit.value.code == "kafka_refuses"

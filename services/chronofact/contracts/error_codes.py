@@ -137,6 +137,10 @@ _SURROUNDINGS: Final = _ELSEWHERE | {
         "Kafka can't be reached.",
         "bring Kafka back, or check CHRONOFACT_KAFKA; the service goes on by itself",
     ),
+    "kafka_refuses": (
+        "Kafka refuses what is asked of it: the credentials, a name, or a setting.",
+        "see what CHRONOFACT_KAFKA_OPTIONS say and what these credentials may do; the message has Kafka's own words",
+    ),
     "rule_unknown": (
         "The projection is folded by a rule version that this code does not know.",
         "run the version of Chronofact that made it, or rebuild it by a rule known here (docs/rules.md)",

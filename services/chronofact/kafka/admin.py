@@ -22,32 +22,15 @@ from confluent_kafka.admin import (
 
 from chronofact.contracts.topics import Topic, catalogue
 from chronofact.contracts.topics import facts_topic as facts_named
+from chronofact.kafka.errors import GONE, PASSING, missing, refused
 from chronofact.kafka.options import client_options
 from chronofact.runtime.failures import Transient, Unfit
 
 T = TypeVar("T")
 _Offsets: TypeAlias = Mapping[TopicPartition, "Future[Any]"]
 
-_PASSING: Final = frozenset(
-    {
-        KafkaError._TIMED_OUT,  # noqa: SLF001 - confluent_kafka's spelling of client-side codes
-        KafkaError._TRANSPORT,  # noqa: SLF001
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
-        KafkaError._RESOLVE,  # noqa: SLF001
-        KafkaError.REQUEST_TIMED_OUT,
-        KafkaError.COORDINATOR_NOT_AVAILABLE,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.BROKER_NOT_AVAILABLE,
-        KafkaError.NETWORK_EXCEPTION,
-        # a topic that is being made or moved: the brokers do not agree yet who leads
-        KafkaError.UNKNOWN_LEADER_EPOCH,
-        KafkaError.FENCED_LEADER_EPOCH,
-        KafkaError.OFFSET_NOT_AVAILABLE,
-        KafkaError.REPLICA_NOT_AVAILABLE,
-        KafkaError.KAFKA_STORAGE_ERROR,
-    }
-)
+_ANSWERED: Final = GONE | {KafkaError.TOPIC_ALREADY_EXISTS}
+"""Whoever asks knows what these mean."""
 _LEADER_PAUSE_S: Final = 0.05
 _LEADER_WAIT_S: Final = 1.0
 """How long a partial look waits for a partition whose leader may be gone, while its heir is not elected yet."""
@@ -69,7 +52,7 @@ class TopicState:
 
 
 class Admin:
-    """Looks at topics and creates them; every call waits at most ``timeout_s``."""
+    """Looks at topics and creates them; every call waits at most ``timeout_s``, and may raise Unfit: ``kafka_refuses``."""
 
     def __init__(self, bootstrap: str, *, timeout_s: float = 5, options: Mapping[str, str] | None = None) -> None:
         self._client = AdminClient(client_options(bootstrap, "admin", options))
@@ -169,7 +152,7 @@ class Admin:
             return None
         asked = self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s)
         for name, future in asked.items():
-            with suppress(KafkaException):  # it was deleted meanwhile, or is not ours to see
+            with suppress(KafkaException, Unfit):  # it was deleted meanwhile, or is not ours to see
                 described = self._result(future)
                 if _uuid_bytes(described.topic_id) == topic_id:
                     return facts_named(name, len(described.partitions))
@@ -237,10 +220,8 @@ class Admin:
         try:
             return look()
         except KafkaException as error:
-            if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
-                raise Unfit(
-                    "topic_missing", f"the topic {name} does not exist", remedy="create it by `chronofact topics`"
-                ) from None
+            if error.args[0].code() in GONE:
+                raise missing(f"the topic {name}") from None
             raise
 
     def _one(self, futures: Mapping[Any, Future[T]]) -> T:
@@ -257,8 +238,11 @@ class Admin:
         except TimeoutError:
             raise Transient("kafka_unreachable", "Kafka does not answer in time") from None
         except KafkaException as error:
-            if error.args[0].code() in _PASSING:
+            code = error.args[0].code()
+            if code in PASSING:
                 raise Transient("kafka_unreachable", f"Kafka can't be reached: {error.args[0].name()}") from None
+            if code not in _ANSWERED:
+                raise refused(error.args[0]) from None
             raise
 
 

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from chronofact.kafka.errors import failure_of
 from chronofact.kafka.options import client_options
-from chronofact.runtime.failures import Transient, Unfit
-
-_LOST: Final = frozenset(
-    {
-        KafkaError.OFFSET_OUT_OF_RANGE,
-        KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001 - confluent_kafka's spelling of client-side codes
-        KafkaError._NO_OFFSET,  # noqa: SLF001
-    }
-)
-_GONE: Final = frozenset(
-    {
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
-        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
-    }
-)
+from chronofact.runtime.failures import Transient
 
 
 class RawMessage(NamedTuple):
@@ -138,26 +124,10 @@ class LogConsumer:
             raise failure_of(failure)
         return messages
 
-    def seek(self, partition: int, offset: int) -> None:
-        """Reads an assigned partition from another offset on."""
-        self._call(lambda: self._consumer.seek(TopicPartition(self._topic, partition, offset)))
-
-    def pause(self, partitions: Iterable[int]) -> None:
-        """Polls go on, to stay in the group, but bring nothing of these partitions."""
-        self._call(lambda: self._consumer.pause(self._places(partitions)))
-
-    def resume(self, partitions: Iterable[int]) -> None:
-        """Ends ``pause``."""
-        self._call(lambda: self._consumer.resume(self._places(partitions)))
-
     def commit(self, next_offsets: Mapping[int, int]) -> None:
         """Tells Kafka how far we are, without waiting: it is a hint for lag monitors only."""
         places = [TopicPartition(self._topic, one, at) for one, at in next_offsets.items()]
         self._call(lambda: self._consumer.commit(offsets=places, asynchronous=True))
-
-    def assignment(self) -> list[int]:
-        """The partitions that are ours now."""
-        return sorted(one.partition for one in self._consumer.assignment())
 
     def watermarks(self, partition: int, *, timeout_s: float = 5, cached: bool = False) -> tuple[int, int]:
         """First offset and next offset of a partition; ``cached``: as last told with a fetch, without asking."""
@@ -172,9 +142,6 @@ class LogConsumer:
     def close(self) -> None:
         """Leaves; a static member's partitions stay with it until its session ends."""
         self._consumer.close()
-
-    def _places(self, partitions: Iterable[int]) -> list[TopicPartition]:
-        return [TopicPartition(self._topic, one) for one in partitions]
 
     @staticmethod
     def _call(call: Callable[[], Any]) -> Any:
@@ -192,16 +159,3 @@ def _raw_message(message: Any) -> RawMessage:
         message.value() or b"",
         message.timestamp()[1] * 1_000,
     )
-
-
-def failure_of(error: KafkaError) -> Transient | Unfit:
-    """The failure that a client error is, by name."""
-    if error.code() in _LOST:
-        return Unfit(
-            "offset_out_of_range",
-            "the log no longer holds the offset to go on from",
-            remedy="restore the topic, or rebuild from what is left: docs/operations/rebuild.md",
-        )
-    if error.code() in _GONE:
-        return Unfit("topic_missing", "the topic does not exist", remedy="create it by `chronofact topics`")
-    return Transient("kafka_consumer", f"Kafka's consumer failed: {error.name()}")

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from chronofact.kafka.consumer import failure_of
 from chronofact.kafka.copy_places import Copied, Moving, Place, came_from
+from chronofact.kafka.errors import failure_of
 from chronofact.kafka.options import client_options
 from chronofact.runtime.failures import Transient, Unfit
 

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import confluent_kafka
 from confluent_kafka import KafkaError
 
+from chronofact.kafka.errors import GONE, missing
 from chronofact.kafka.options import client_options
 from chronofact.runtime.failures import Transient, Unfit
 
@@ -20,13 +21,6 @@ _ROOM_S: Final = 0.2
 _LARGE: Final = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
 _SAID_LARGE: Final = "Message size too large"
 """As librdkafka spells it within the fatal error that follows."""
-_GONE: Final = frozenset(
-    {
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001 - confluent_kafka's spelling of client-side codes
-        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
-    }
-)
 
 
 class Refill:
@@ -162,8 +156,6 @@ class Refill:
                 f"the topic {self._topic} does not take messages as large as they are",
                 remedy="raise its max.message.bytes",
             )
-        if error.code() in _GONE:
-            raise Unfit(
-                "topic_missing", f"the topic {self._topic} does not exist", remedy="create it by `chronofact topics`"
-            )
+        if error.code() in GONE:
+            raise missing(f"the topic {self._topic}")
         raise Transient("kafka_unreachable", f"Kafka did not take the messages: {error.name()}")

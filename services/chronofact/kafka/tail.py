@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from chronofact.contracts.tail import Stretch, Tail, TailBounds, TailMessage
 from chronofact.contracts.topics import Topic
 from chronofact.kafka.admin import Admin
-from chronofact.kafka.consumer import failure_of
+from chronofact.kafka.errors import failure_of
 from chronofact.kafka.options import client_options
 from chronofact.kafka.partitioning import partition_of
 from chronofact.runtime.failures import Transient
