@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 from chronofact.adjudicator.judging import REVIEW
 from chronofact.adjudicator.ports import Asker
 from chronofact.adjudicator.sweeping import Open, Picture
+from chronofact.contracts.pending import UNTOLD
 from chronofact.domain.interval import format_instant
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.http import json_response
@@ -203,7 +204,7 @@ def _lines(memory: dict[str, Any]) -> list[tuple[str, ...]]:
         for pair in memory["pairs"]
     ]
     untold = memory["pending"] - len(memory["pairs"])
-    for number, why in ((untold, "not_told"), (memory["beyond"], "beyond")):
+    for number, why in ((untold, UNTOLD), (memory["beyond"], "beyond")):
         if number > 0:
             lines.append(
                 (first, f"{_many(number, 'further memory', 'further memories')}", why, memory["since"], "", "")

@@ -26,11 +26,11 @@ _BY_PLACE: Final = "coalesce((select k.keys from k)[least(greatest(t.fact_no - {
 """Its fact's id from an array: a look-up a line is cheaper than any join or group."""
 _NOT_AT_ALL: Final = "0"
 _ALL: Final = "true"
-_IN_RANGE: Final = "{alias}.fact_no between {first} and {last}"
-_OF_FACTS: Final = "{alias}.fact_no = any(%(fact_nos)s)"
+_IN_RANGE: Final = "{table}.fact_no between {first} and {last}"
+_OF_FACTS: Final = "{table}.fact_no = any(%(fact_nos)s)"
 _OF_NONE: Final = (
-    "{alias}.fact_no between {first} and {last}"
-    " and not exists (select from {schema}.fact as known where known.fact_no = {alias}.fact_no)"
+    "{table}.fact_no between {first} and {last}"
+    " and not exists (select from {schema}.fact as known where known.fact_no = {table}.fact_no)"
 )
 
 Total = tuple[int, Decimal | None]
@@ -202,7 +202,7 @@ class VerifySide:
 
     def _of_lines(self, folder: str, aspect: str, which: str, key: str, **slots: Slot) -> sql.SQL:
         """A table's statement over those lines; and over their newest labels, where it looks at them."""
-        chosen = {"which": self._made(which, alias="t", **slots), "newest": self._made(which, alias="n", **slots)}
+        chosen = {"which": self._made(which, table="t", **slots), "newest": self._made(which, table="n", **slots)}
         key_made = self._made(key, **slots)
         return script("verify", folder, aspect).filled(
             self._connection, **slots, **chosen, key=key_made, shift=PARTITION_SHIFT

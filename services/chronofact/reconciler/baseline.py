@@ -25,7 +25,6 @@ VALUE_BYTES_MAX: Final = 65_536
 BAD_KEPT_MAX: Final = 100
 SHOWN_BYTES_MAX: Final = 1_000
 PARTS_MAX: Final = 1_000
-SAMPLES: Final = 20
 
 Progress = Callable[[str, int], None]
 

@@ -100,10 +100,6 @@ def is_date(token: Any) -> bool:
     return bool(words & _PLACES_OF_TIME) or (token.text.isdigit() and len(token.text) == 4)
 
 
-def _is_now(token: Any) -> bool:
-    return any(child.lower_ == "these" for child in token.children)
-
-
 def prop(clause: Clause, whose: Whose, value: Value | str, kind: str, **said: Any) -> Frame:
     """``X's N is V``: N of X holds one value, unless there may be several N, or it never changes."""
     text = value if isinstance(value, str) else value.text

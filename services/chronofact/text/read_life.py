@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, may_act, scope_of
-from chronofact.text.phrases import after_noun, joined, value_of
-from chronofact.text.read_be import is_role
+from chronofact.text.phrases import after_noun, value_of
 from chronofact.text.types import place_type
 from chronofact.text.words import GETTING, PARTNERS, RESIDING, SOCIETIES
 
@@ -225,12 +224,3 @@ def read_trip(clause: Clause) -> list[Frame]:
         what.append(value_of(to, clause.prepared).text)
     value = " ".join(dict.fromkeys(what))
     return [frame(clause, f"plan:{value}", value, cardinality=Holds.MANY)]
-
-
-def occupation_of(clause: Clause, token: Token) -> list[Frame]:
-    """Roles named in apposition: ``User, a nurse in Leeds``."""
-    return [
-        frame(clause, "occupation", value.text, value_type="role", cardinality=Holds.ONE, guards=("subordinate",))
-        for value in (value_of(one, clause.prepared) for one in joined(token))
-        if is_role(value.head)
-    ]

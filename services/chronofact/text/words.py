@@ -97,7 +97,6 @@ GENERIC: Final = frozenset({"trip", "plan", "idea", "subscription", "membership"
 """Heads of phrases that name nothing by themselves: "the barista job", "the Japan trip"."""
 
 # slots
-WORKING: Final = frozenset({"work", "employ"})
 USING: Final = frozenset({"use", "rely", "code", "program", "develop", "run", "track", "keep", "deploy", "pay", "write", "edit",
                           "host", "build", "target", "depend", "manage", "store"})  # fmt: skip
 LIKING: Final = frozenset({"like", "love", "enjoy", "adore", "appreciate"})
