@@ -22,8 +22,7 @@ class Witness:
         self.is_ready = False
         self.parked_now = (0, 0)
 
-    def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
-        assert pause_s > 0
+    def hindered(self, failure: Transient | Unfit) -> None:
         self.is_ready = False
         self.hindrances.append(failure.code)
 

@@ -18,7 +18,6 @@ import pytest
 from chronofact.adjudicator.broker import broker_settings
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Ends
-from chronofact.adjudicator.quiet import Seldom
 from chronofact.adjudicator.stream import InOrder
 from chronofact.adjudicator.writing import WriterCalls
 from chronofact.contracts.payload import happening_of
@@ -29,6 +28,7 @@ from chronofact.postgres.looking import FactNames, Ref
 from chronofact.runtime.auth import TokenCredentials
 from chronofact.runtime.failures import Transient, Unfit
 from chronofact.runtime.health import Health
+from chronofact.runtime.seldom import Seldom
 from tests.contract.writing import WriterInProcess
 from tests.unit.adjudicator_twins import FACT, TENANT, Store, version
 

@@ -19,7 +19,6 @@ from chronofact.adjudicator.ledger import DayLedger
 from chronofact.adjudicator.page import Today, Told, add_pending, looked_up
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Asker, Ends, LogEnds
-from chronofact.adjudicator.quiet import quieten
 from chronofact.adjudicator.service import PART, Adjudicator, attempted, end_of_process
 from chronofact.adjudicator.stream import TextStream
 from chronofact.adjudicator.sweeping import Sweeps
@@ -49,6 +48,8 @@ POSTGRES: Final = "postgres"
 STREAM: Final = "stream"
 LOOK_S: Final = 1.0
 FORGET_S: Final = 3_600.0
+ROUNDS: Final = ("sweep", "retry", "forget")
+"""Of timers: what hindered one is known to have passed only when it comes again, up to an hour later."""
 LEAVE_S: Final = 1.0
 STOP_S: Final = 3.0
 """Of the drain, for Faust to commit and leave its group."""
@@ -59,7 +60,6 @@ def main() -> None:
     """Runs the adjudicator until SIGTERM."""
     settings = settings_or_exit()
     configure_logging("adjudicator", settings.log_level)
-    quieten()
     with start_or_exit(settings):
         key = _key(settings)
     settle_memory()
@@ -70,7 +70,7 @@ def main() -> None:
 async def run(settings: Settings, key: str | None) -> None:
     """The service from its first look around to its last verdict."""
     metrics = Metrics("adjudicator")
-    health = Around(addresses(settings), metrics, monotonic=time.monotonic)
+    health = Around(addresses(settings), metrics, rounds=ROUNDS, monotonic=time.monotonic)
     health.ready(PART)
     service = Service(settings, key, health, metrics)
     await service.store.open()

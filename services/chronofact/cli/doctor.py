@@ -241,9 +241,7 @@ def _service(name: str, address: str | None) -> Check:
     told = answer.json() if answer.headers.get("content-type") == "application/json" else {}
     if answer.is_success:
         beside, remedy = _reasons(told.get("beside", []))
-        return Check(
-            name, "ok", f"ready at {address}" + (f"; what nobody reads is not well: {beside}" if beside else ""), remedy
-        )
+        return Check(name, "ok", f"ready at {address}" + (f"; beside that: {beside}" if beside else ""), remedy)
     why, remedy = _reasons(told.get("reasons", []))
     return Check(name, "failed", why or f"status {answer.status_code}", remedy)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextvars import copy_context
-from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 import structlog
@@ -74,9 +72,7 @@ class Feed:
         self.guard: Guard = refusals_told
         self.has_failed = False
         self._failed_at = 0.0
-        # a thread starts without context variables, and so its log lines without the service's name
-        run = partial(copy_context().run, self._run)
-        self._thread = threading.Thread(target=run, name=f"feed-{projection}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"feed-{projection}", daemon=True)
 
     def start(self, guard: Guard = refusals_told) -> None:
         """Begin."""
@@ -140,7 +136,7 @@ class Feed:
             try:
                 return self._make()
             except (Transient, Unfit) as failure:
-                self.telling.hindered(failure, pause_s=pause_s)
+                self.telling.hindered(failure)
             self._stopping.wait(pause_s)
             pause_s = min(2 * pause_s, PAUSE_MAX_S)
         return None

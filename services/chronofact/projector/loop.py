@@ -306,9 +306,8 @@ class Projector:
         self._remembered.clear()
         self.applier.cache.clear()
         self._pause_s = min(max(2 * self._pause_s, self.limits.pause_min_s), self.limits.pause_max_s)
-        pause_s = self._pause_s * (0.5 + self._jitter())
-        self._retry_at = self._monotonic() + pause_s
-        self._observer.hindered(failure, pause_s=pause_s)
+        self._retry_at = self._monotonic() + self._pause_s * (0.5 + self._jitter())
+        self._observer.hindered(failure)
 
     def _let_go(self) -> None:
         self.owned = {}

@@ -80,7 +80,7 @@ class Log(Protocol):
 class Observer(Protocol):
     """Who is told how it goes: health, metrics, log."""
 
-    def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
+    def hindered(self, failure: Transient | Unfit) -> None:
         """Nothing goes on until what is named has passed."""
         ...
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextvars import copy_context
-from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
@@ -34,9 +32,7 @@ class HealthServer:
         self._port = port
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
-        # a thread starts without context variables, and so its log lines without the service's name
-        run = partial(copy_context().run, self._run)
-        self._thread = threading.Thread(target=run, name="health", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="health", daemon=True)
         self._failure: BaseException | None = None
 
     def __enter__(self) -> Self:

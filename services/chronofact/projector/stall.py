@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from chronofact.runtime.health import Health, Reason
+from chronofact.runtime.failures import Transient
+from chronofact.runtime.health import Health
 
 PART: Final = "loop"
 STALLED_S: Final = 15.0
@@ -50,7 +51,7 @@ class Stall:
             self._health.ready(self._part)
             return
         message = f"has waited for an answer, of Postgres most likely, for {stood_s:.0f} s"
-        self._health.hindered(self._part, Reason("stalled", message))
+        self._health.hindered(self._part, Transient("stalled", message))
 
     def forget(self) -> None:
         """The loop has ended: whoever looks once more says nothing of it."""

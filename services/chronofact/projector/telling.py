@@ -10,7 +10,7 @@ import structlog
 from chronofact.contracts.projection import HELD
 from chronofact.projecting.ports import Applied
 from chronofact.runtime.failures import Transient, Unfit
-from chronofact.runtime.health import Health, Reason, reason_of
+from chronofact.runtime.health import Health, Reason
 from chronofact.runtime.metrics import Metrics
 
 PART: Final = "projection"
@@ -27,7 +27,6 @@ class Telling:
         health.hindered(self._part, Reason("starting", "has not looked at its surroundings yet"))
         self._wall_s = wall_s
         self._log = structlog.get_logger()
-        self._hindrance: str | None = None
         self._events = metrics.counter("chronofact_projector_events_total")
         self._memories = metrics.counter("chronofact_projector_memories_total")
         self._batch_s = metrics.histogram("chronofact_projector_batch_seconds")
@@ -71,25 +70,18 @@ class Telling:
             self._lag_events.remove(self._projection, str(partition))
         self._lagging.clear()
 
-    def hindered(self, failure: Transient | Unfit, *, pause_s: float) -> None:
-        """Readiness goes off; each kind of hindrance is logged once until it has passed."""
+    def hindered(self, failure: Transient | Unfit) -> None:
+        """Readiness goes off."""
         self._health.hindered(self._part, failure)
         self._retries.labels(self._projection, failure.code).inc()
         self._partitions.labels(self._projection).set(0)
-        if failure.code != self._hindrance:
-            self._hindrance = failure.code
-            told = reason_of(failure)
-            self._log.warning(
-                "hindered", code=told.code, message=told.message, remedy=told.remedy, pause_s=round(pause_s, 3)
-            )
 
     def ready(self, partitions: Sequence[int]) -> None:
         """Readiness is on."""
         self._health.ready(self._part)
         self._partitions.labels(self._projection).set(len(partitions))
         self._forget_lag()
-        self._log.info("recovered" if self._hindrance else "claimed", partitions=list(partitions))
-        self._hindrance = None
+        self._log.info("claimed", partitions=list(partitions))
         self._is_parking_told = False
 
     def applied(self, result: Applied) -> None:

@@ -64,7 +64,7 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
     await store.open()
     changes_store = ChangesStore(settings.postgres.get_secret_value())
     await changes_store.open()
-    watch = LogWatch(log_ends(settings))
+    watch = LogWatch(log_ends(settings), health)
     tail = TopicTail(
         settings.kafka,
         facts_topic(settings.facts_topic, settings.facts_partitions),

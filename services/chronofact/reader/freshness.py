@@ -8,17 +8,19 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-import structlog
-
 from chronofact.contracts.position import Position
 from chronofact.contracts.reading import Standing, Watermarks
 from chronofact.reader.ports import LogEnds
 from chronofact.runtime.failures import Transient, Unfit
+from chronofact.runtime.health import Health
 
 LOOK_S: Final = 1.0
 LOOKS_KEPT: Final = 3_600
 LOOK_IS_OLD_S: Final = 5.0
 """Once the log was not heard of for so long, nothing is called fresh."""
+
+PART: Final = "log"
+"""Of /readyz, beside what readiness depends on: answers come without the log, and say how old they are."""
 
 LOG_UNHEARD: Final = "log_unheard"
 LOG_IS_ANOTHER: Final = "topic_recreated"
@@ -29,8 +31,10 @@ HELD: Final = "held"
 class LogWatch:
     """Asks again and again where the log ends, and remembers when each end was first seen."""
 
-    def __init__(self, ends: LogEnds) -> None:
+    def __init__(self, ends: LogEnds, health: Health | None = None) -> None:
         self._ends = ends
+        self._health = health or Health()
+        self._health.counts(PART, is_needed=False)
         self._looks: deque[tuple[float, Mapping[int, int]]] = deque(maxlen=LOOKS_KEPT)
         self._topic_id: bytes | None = None
         self._seen_at = time.monotonic()
@@ -56,10 +60,12 @@ class LogWatch:
         try:
             ends = await asyncio.to_thread(self._ends)
         except (Transient, Unfit) as failure:
-            self._tell(away=True, code=failure.code)
+            self.is_away = True
+            self._health.hindered(PART, failure)
             return
         self.saw(ends, time.monotonic(), asked_at=asked_at)
-        self._tell(away=False)
+        self.is_away = False
+        self._health.ready(PART)
 
     def saw(self, ends: Watermarks, now: float, *, asked_at: float | None = None) -> None:
         """What a look at the log showed."""
@@ -104,11 +110,6 @@ class LogWatch:
 
     def _is_of_another(self, position: Position | None) -> bool:
         return position is not None and self._topic_id is not None and position.topic_id != self._topic_id
-
-    def _tell(self, *, away: bool, code: str = "") -> None:
-        if away != self.is_away:
-            self.is_away = away
-            structlog.get_logger().warning("log_away" if away else "log_back", code=code)
 
 
 def _lacking(ends: Mapping[int, int], reached: Mapping[int, int]) -> int:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Collection
 from typing import Final
 
-import structlog
-
 from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.reader.ports import Projections
 from chronofact.runtime.failures import Corruption, Transient, Unfit
@@ -22,7 +20,6 @@ _CANCEL_AGAIN_S: Final = 0.1
 async def watch_projections(projections: Projections, health: Health, part: str) -> None:
     """Until cancelled."""
     while True:
-        was = health.why(part)
         try:
             await _looked(projections, health, part)
         except (Transient, Unfit) as failure:
@@ -31,9 +28,6 @@ async def watch_projections(projections: Projections, health: Health, part: str)
             health.hindered(part, Transient("postgres_damaged", str(failure)))
         else:
             health.ready(part)
-        now = health.why(part)
-        if (was and was.code) != (now and now.code):
-            structlog.get_logger().info("postgres_state", code=now.code if now else "ready")
         await asyncio.sleep(CHECK_S)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import structlog
 
 from chronofact.runtime.failures import Corruption, Transient, Unfit
+from chronofact.runtime.health import reason_of
+from chronofact.runtime.hindrances import Hindrances
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,16 @@ class Job:
 
 
 async def repeat(job: Job) -> None:
-    """Until cancelled: pause, work, and log what the surroundings refuse."""
-    log = structlog.get_logger()
+    """Until cancelled: pause, work, and log what the surroundings refuse, once while they do."""
+    hindrances = Hindrances()
     while True:
         await asyncio.sleep(job.pause_s())
         try:
             await job.work()
-        except (Transient, Unfit, Corruption) as failure:
-            code = getattr(failure, "code", "corruption")
-            log.warning("job_failed", job=job.name, code=code, message=str(failure))
+        except (Transient, Unfit) as failure:
+            reason = reason_of(failure)
+            hindrances.tell(job.name, code=reason.code, message=reason.message, remedy=reason.remedy)
+        except Corruption as damage:
+            structlog.get_logger().warning("job_failed", job=job.name, code="corruption", message=str(damage))
+        else:
+            hindrances.passed(job.name)

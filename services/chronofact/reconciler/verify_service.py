@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -101,7 +100,7 @@ class Verifying:
         work = partial(verifier.verify, wanted.left, wanted.right, aspects=aspects, held=held, begun=tell)
         log = structlog.get_logger().bind(left=wanted.left, right=wanted.right)
         try:
-            outcome = await loop.run_in_executor(self._pool, copy_context().run, work)
+            outcome = await loop.run_in_executor(self._pool, work)
         except VerificationRunning as busy:
             raise Rejected("verification_running", str(busy)) from None
         except (Transient, Unfit, Corruption) as failure:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import MutableMapping
 from typing import Any, Final
 
 import structlog
+
+from chronofact.runtime.seldom import Seldom
 
 LOG_EVENTS: Final = {
     "started": "The process serves; where, and under which version.",
     "setting_unknown": "A variable CHRONOFACT_* that is no setting: it means nothing, and the nearest one is named.",
     "stopping": "A signal came; what was taken is finished.",
     "stopped": "Everything was handed over.",
-    "hindered": "Something outside is away or not as it must be; requests are refused until it passes.",
-    "recovered": "What hindered has passed.",
+    "hindered": "Something outside is away or not as it must be: of what part, why and what helps; again after 1, 3, 7 minutes and so on.",
+    "recovered": "What hindered a part has passed; how long it took.",
     "claimed": "The projector owns these partitions and reads them from their checkpoints on.",
     "parked": "Messages that can't be applied were put aside, by code; `chronofact parked list` shows them.",
     "holding": "A new owner found messages parked: how many, and how many facts they hold.",
@@ -27,9 +30,6 @@ LOG_EVENTS: Final = {
     "changes_back": "It follows again, from where it was.",
     "listener_turned_away": "Somebody wanted to follow changes and could not, for what surrounds the reader; why.",
     "explanation_differs": "An explanation and the timeline say different things of one fact; a divergence, to be checked.",
-    "log_away": "The reader can't read the log's tail; answers may be stale.",
-    "log_back": "The reader reads the log's tail again.",
-    "postgres_state": "What the reader found of Postgres changed.",
     "checked": "A check is done; how many facts it looked at, and how many divergences it found.",
     "check_failed": "A check came to nothing; the next one begins anew.",
     "verified": "Two projections were held against each other; how many facts, and how many differences.",
@@ -46,7 +46,7 @@ LOG_EVENTS: Final = {
     "worker_still": "A worker process of a rebuild gives no sign of life any more; it is killed, and another takes its place.",
     "worker_died": "A worker process of a rebuild died; another takes its place and goes on from what was written.",
     "verdict_refused": "The writer refuses what the adjudicator says of a memory, by code: a fault of ours; the sweep tries again.",
-    "job_failed": "Something that a service does by itself was refused by its surroundings; it will be tried again.",
+    "job_failed": "Something that a service does by itself met damage, or was refused; it will be tried again.",
     "cut_short": "The process was told to leave and something at work did not end in time; it is gone all the same.",
     "outcome_unknown": "Kafka did not acknowledge a request in time.",
     "library": "A library's own message.",
@@ -60,6 +60,7 @@ def configure_logging(service: str, level: str = "info") -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _Named(service),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
             structlog.processors.JSONRenderer(sort_keys=True),
@@ -68,8 +69,9 @@ def configure_logging(service: str, level: str = "info") -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    structlog.contextvars.bind_contextvars(service=service)
-    logging.basicConfig(handlers=[_ToStructlog()], level=max(number, logging.WARNING), force=True)
+    libraries = _ToStructlog()
+    libraries.addFilter(Seldom())
+    logging.basicConfig(handlers=[libraries], level=max(number, logging.WARNING), force=True)
 
 
 def place_of(error: BaseException) -> str:
@@ -79,6 +81,17 @@ def place_of(error: BaseException) -> str:
         trace = trace.tb_next
     where = "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
     return f"{type(error).__name__} at {where}"
+
+
+class _Named:
+    """Every line of whatever thread says which service it is of."""
+
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    def __call__(self, _logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        event["service"] = self._service
+        return event
 
 
 class _ToStructlog(logging.Handler):

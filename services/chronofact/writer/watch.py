@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-import structlog
-
 from chronofact.runtime.failures import Transient, Unfit
-from chronofact.runtime.health import Health, reason_of
+from chronofact.runtime.health import Health
 from chronofact.writer.ports import TopicLook
 
 PART: Final = "log"
@@ -42,17 +40,10 @@ class Watch:
 
     async def look(self) -> bool:
         """Whether the topic is fit now."""
-        log = structlog.get_logger()
-        before = self._health.why(PART)
         try:
             self.topic_id = await asyncio.to_thread(self._look)
         except (Transient, Unfit) as failure:
             self._health.hindered(PART, failure)
-            if before is None or before.code != failure.code:
-                reason = reason_of(failure)
-                log.warning("hindered", code=reason.code, why=reason.message, remedy=reason.remedy)
             return False
         self._health.ready(PART)
-        if before is not None:
-            log.info("recovered", code=before.code)
         return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-import structlog
-
 from chronofact.runtime.failures import Transient
+from chronofact.runtime.health import reason_of
+from chronofact.runtime.hindrances import Hindrances
 
 T = TypeVar("T")
 
@@ -22,6 +22,7 @@ class Patience:
         self._sleep = sleep
         self._name = name
         self._pause_s = 0.0
+        self._hindrances = Hindrances()
 
     def __call__(self, call: Callable[[], T]) -> T:
         """The call's answer, once it has one."""
@@ -32,10 +33,12 @@ class Patience:
                 self.pause(failure)
             else:
                 self._pause_s = 0.0
+                self._hindrances.passed(self._name)
                 return answer
 
     def pause(self, failure: Transient) -> None:
         """Wait a while."""
         self._pause_s = min(max(2 * self._pause_s, PAUSE_MIN_S), PAUSE_MAX_S)
-        structlog.get_logger().warning("hindered", part=self._name, code=failure.code, message=str(failure))
+        reason = reason_of(failure)
+        self._hindrances.tell(self._name, code=reason.code, message=reason.message, remedy=reason.remedy)
         self._sleep(self._pause_s)

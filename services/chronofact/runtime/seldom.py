@@ -1,4 +1,4 @@
-"""Faust and its client say the same twenty times a second while Kafka is away: once a minute is enough."""
+"""Libraries say the same up to twenty times a second while something is away: once a minute is enough."""
 
 from __future__ import annotations
 
@@ -29,9 +29,3 @@ class Seldom(logging.Filter):
             self._said.clear()
         self._said[kind] = now + PAUSE_S
         return True
-
-
-def quieten() -> None:
-    """Of all that libraries log from now on."""
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom())
