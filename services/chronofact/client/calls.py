@@ -20,6 +20,7 @@ from chronofact.client.answers import (
     page_of,
     result_of,
 )
+from chronofact.client.asking import instants_of, params_of, repeated
 from chronofact.client.commands import (
     Command,
     Source,
@@ -38,7 +39,6 @@ from chronofact.client.memories import MemoryCalls
 from chronofact.client.numbered import each
 from chronofact.client.positions import further, merged
 from chronofact.client.questions import QuestionCalls
-from chronofact.client.searches import SearchCalls
 from chronofact.client.verdicts import VerdictCalls
 from chronofact.contracts.position import Position
 
@@ -49,7 +49,7 @@ Query = Mapping[str, Any]
 """One question of ``resolve_many``: ``subject``, ``key``, and ``scope``, ``valid_at``, ``as_of`` where wanted."""
 
 
-class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCalls, VerdictCalls):
+class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, VerdictCalls):
     """What can be asked of a writer and a reader; keeps the position of what was written, to read it back."""
 
     def __init__(self, *, writer: str, reader: str, patience_s: float, reads_own_writes: bool) -> None:
@@ -249,8 +249,9 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCa
         wait_ms: int | None = None,
     ) -> Steps[Answer]:
         """What held at ``valid_at`` (default now), as known at ``as_of`` (default: everything applied)."""
-        params = [*_params(subject=subject, key=key), *(("scope", one) for one in _chain(scope))]
-        body = yield from self.get("/v1/resolve", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
+        params = [*params_of(subject=subject, key=key), *repeated("scope", scope)]
+        params += params_of(**instants_of(valid_at, as_of))
+        body = yield from self.get("/v1/resolve", params, after=after, wait_ms=wait_ms)
         return answer_of(body)
 
     def resolve_many(
@@ -281,8 +282,9 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCa
         wait_ms: int | None = None,
     ) -> Steps[Page]:
         """One page of every fact's answer; go on with ``cursor=page.cursor`` until that is None."""
-        params = _params(subject=subject, scope=scope, prefix=prefix, limit=limit, cursor=cursor)
-        body = yield from self.get("/v1/facts", [*params, *_instants(valid_at, as_of)], after=after, wait_ms=wait_ms)
+        params = params_of(subject=subject, scope=scope, prefix=prefix, limit=limit, cursor=cursor)
+        params += params_of(**instants_of(valid_at, as_of))
+        body = yield from self.get("/v1/facts", params, after=after, wait_ms=wait_ms)
         return page_of(body)
 
     def events(self, fact_id: UUID | str, *, after: str | None = None, wait_ms: int | None = None) -> Steps[Any]:
@@ -301,7 +303,7 @@ class Calls(QuestionCalls, ExplainCalls, MemoryCalls, InteractionCalls, SearchCa
         self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
     ) -> Steps[Any]:
         """Any read of the reader, as it answers it."""
-        full = (*params, *_params(after=self._after(after), wait_ms=wait_ms))
+        full = (*params, *params_of(after=self._after(after), wait_ms=wait_ms))
         return exchange(Ask("GET", self._reader + path, params=full), patience_s=self._patience_s)
 
     # -- underneath
@@ -356,20 +358,6 @@ def _results(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """One command may be answered by itself."""
     results: list[Mapping[str, Any]] = body.get("results", [body])
     return results
-
-
-def _params(**fields: Any) -> list[tuple[str, str]]:
-    return [(name, str(field)) for name, field in fields.items() if field is not None]
-
-
-def _instants(valid_at: When | None, as_of: When | None) -> list[tuple[str, str]]:
-    return _params(valid_at=instant_text(valid_at, "valid_at"), as_of=instant_text(as_of, "as_of"))
-
-
-def _chain(scope: str | Iterable[str] | None) -> list[str]:
-    if scope is None:
-        return []
-    return [scope] if isinstance(scope, str) else list(scope)
 
 
 def _query(query: Query) -> dict[str, Any]:

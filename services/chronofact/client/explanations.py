@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from chronofact.client.answers import Answer, answer_of
-from chronofact.client.commands import When, instant_text
+from chronofact.client.asking import ReadCalls, instants_of, params_of, repeated
+from chronofact.client.commands import When
 from chronofact.client.exchange import Steps
 
 
@@ -24,13 +24,8 @@ class Explanation:
     body: Mapping[str, Any]
 
 
-class ExplainCalls:
-    """Of a client that reads."""
-
-    @abstractmethod
-    def get(
-        self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
-    ) -> Steps[Any]: ...
+class ExplainCalls(ReadCalls):
+    """The call that asks why."""
 
     def explain(
         self,
@@ -44,10 +39,8 @@ class ExplainCalls:
         wait_ms: int | None = None,
     ) -> Steps[Explanation]:
         """Why ``resolve`` answers as it does."""
-        instants = {"valid_at": instant_text(valid_at, "valid_at"), "as_of": instant_text(as_of, "as_of")}
-        params = [("subject", subject), ("key", key)]
-        params += [("scope", one) for one in ([scope] if isinstance(scope, str) else scope or ())]
-        params += [(name, instant) for name, instant in instants.items() if instant is not None]
+        params = [*params_of(subject=subject, key=key), *repeated("scope", scope)]
+        params += params_of(**instants_of(valid_at, as_of))
         body = yield from self.get("/v1/explain", params, after=after, wait_ms=wait_ms)
         return explanation_of(body)
 

@@ -9,20 +9,16 @@ from typing import Any, Final
 from uuid import UUID
 
 from chronofact.client.answers import Accepted, Answer
-from chronofact.client.commands import VersionId, When, instant_text
+from chronofact.client.asking import ReadCalls, id_text, instants_of, params_of, repeated
+from chronofact.client.commands import VersionId, When
 from chronofact.client.contexts import Context, Settlement, context_of
 from chronofact.client.exchange import Steps
 
 SETTLED_WITHIN_MS: Final = 30_000
 
 
-class QuestionCalls:
+class QuestionCalls(ReadCalls):
     """Of a client that reads, and that sends decisions."""
-
-    @abstractmethod
-    def get(
-        self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
-    ) -> Steps[Any]: ...
 
     @abstractmethod
     def resolve(
@@ -66,12 +62,10 @@ class QuestionCalls:
         wait_ms: int | None = None,
     ) -> Steps[Context]:
         """What may go into a prompt, in at most ``budget`` characters; what is open comes apart, as questions."""
-        instants = {"valid_at": instant_text(valid_at, "valid_at"), "as_of": instant_text(as_of, "as_of")}
-        params = _params(subject=subject, budget=budget, prefix=prefix, **instants, cursor=cursor)
-        chain = [scope] if isinstance(scope, str) else scope or ()
-        body = yield from self.get(
-            "/v1/context", [*params, *(("scope", one) for one in chain)], after=after, wait_ms=wait_ms
-        )
+        instants = instants_of(valid_at, as_of)
+        params = params_of(subject=subject, budget=budget, prefix=prefix, **instants, cursor=cursor)
+        params += repeated("scope", scope)
+        body = yield from self.get("/v1/context", params, after=after, wait_ms=wait_ms)
         return context_of(body)
 
     def conflicts(
@@ -88,7 +82,7 @@ class QuestionCalls:
         wait_ms: int | None = None,
     ) -> Steps[Any]:
         """One page of conflict edges with both values, oldest first, as the reader gives it."""
-        params = _params(
+        params = params_of(
             subject=subject,
             key=key,
             fact_id=fact_id,
@@ -125,7 +119,7 @@ class QuestionCalls:
             decided_by=by,
             reason=reason,
         )
-        counts = yield from self._counts(accepted, str(left), str(right), wait_ms)
+        counts = yield from self._counts(accepted, id_text(left), id_text(right), wait_ms)
         answer = yield from self.resolve(subject, key, scope=scope, after=accepted.position, wait_ms=0)
         return Settlement(accepted, counts, answer)
 
@@ -137,7 +131,3 @@ class QuestionCalls:
             if {edge["left"]["version_id"], edge["right"]["version_id"]} == {left, right} and "decision" in edge:
                 return bool(edge["decision"]["event_id"] == str(accepted.event_id))
         return None if body["freshness"]["stale"] else False
-
-
-def _params(**fields: Any) -> list[tuple[str, str]]:
-    return [(name, str(field)) for name, field in fields.items() if field is not None]

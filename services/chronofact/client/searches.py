@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from chronofact.client.commands import VersionId, When, instant_text
+from chronofact.client.asking import ReadCalls, instants_of, params_of, repeated
+from chronofact.client.commands import VersionId, When
 from chronofact.client.exchange import Steps
 
 
-class SearchCalls:
+class SearchCalls(ReadCalls):
     """Of a client that reads."""
-
-    @abstractmethod
-    def get(
-        self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
-    ) -> Steps[Any]: ...
 
     def memories(
         self,
@@ -38,9 +33,9 @@ class SearchCalls:
 
         ``include`` names what is left out otherwise: superseded, merged, pending_review, pending_pairs.
         """
-        instants = {"valid_at": instant_text(valid_at, "valid_at"), "as_of": instant_text(as_of, "as_of")}
-        params = _params(subject=subject, query=query, category=category, **instants, limit=limit, cursor=cursor)
-        params += [("scope", one) for one in _several(scope)] + [("include", one) for one in _several(include)]
+        instants = instants_of(valid_at, as_of)
+        params = params_of(subject=subject, query=query, category=category, **instants, limit=limit, cursor=cursor)
+        params += [*repeated("scope", scope), *repeated("include", include)]
         return self.get("/v1/memories", params, after=after, wait_ms=wait_ms)
 
     def relations(
@@ -55,15 +50,5 @@ class SearchCalls:
         wait_ms: int | None = None,
     ) -> Steps[Any]:
         """One page of relations of text memories, as the reader gives it: a subject's, or one memory's once it was checked."""
-        params = _params(subject=subject, version_id=version_id, relation=relation, limit=limit, cursor=cursor)
+        params = params_of(subject=subject, version_id=version_id, relation=relation, limit=limit, cursor=cursor)
         return self.get("/v1/relations", params, after=after, wait_ms=wait_ms)
-
-
-def _several(named: str | Iterable[str] | None) -> list[str]:
-    if named is None:
-        return []
-    return [named] if isinstance(named, str) else list(named)
-
-
-def _params(**fields: Any) -> list[tuple[str, str]]:
-    return [(name, str(field)) for name, field in fields.items() if field is not None]

@@ -10,8 +10,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from chronofact.client.answers import Accepted
+from chronofact.client.asking import id_text, params_of
 from chronofact.client.commands import VersionId, When
 from chronofact.client.exchange import Steps
+from chronofact.client.searches import SearchCalls
 
 DECIDED_WITHIN_MS: Final = 30_000
 _PAGE: Final = 1_000
@@ -29,26 +31,8 @@ class Verdict:
     relation: Mapping[str, Any] | None
 
 
-class VerdictCalls:
+class VerdictCalls(SearchCalls):
     """Of a client that reads, and that sends decisions."""
-
-    @abstractmethod
-    def get(
-        self, path: str, params: Iterable[tuple[str, str]] = (), *, after: str | None = None, wait_ms: int | None = None
-    ) -> Steps[Any]: ...
-
-    @abstractmethod
-    def relations(
-        self,
-        subject: str | None = None,
-        *,
-        version_id: VersionId | UUID | None = None,
-        relation: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        after: str | None = None,
-        wait_ms: int | None = None,
-    ) -> Steps[Any]: ...
 
     @abstractmethod
     def declare_relation(
@@ -100,7 +84,7 @@ class VerdictCalls:
             reason=": ".join(part for part in (by, reason) if part) or None,
         )
         # reads about a memory wait until it is checked; one about its fact waits for the position alone
-        params = [("fact_id", str(accepted.fact_id)), ("limit", "1")]
+        params = params_of(fact_id=accepted.fact_id, limit=1)
         yield from self.get("/v1/conflicts", params, after=accepted.position, wait_ms=wait_ms)
         found = yield from self.pair(left, right, after=accepted.position)
         if found.relation is None:
@@ -109,7 +93,7 @@ class VerdictCalls:
 
     def pair(self, left: VersionId | UUID, right: VersionId | UUID, *, after: str | None = None) -> Steps[Pair]:
         """What is known of two memories now."""
-        cursor, wanted = None, {str(left), str(right)}
+        cursor, wanted = None, {id_text(left), id_text(right)}
         while True:
             body = yield from self.relations(version_id=left, limit=_PAGE, cursor=cursor, after=after, wait_ms=0)
             relation = _of(body["relations"], wanted)
