@@ -120,7 +120,7 @@ def _named(client: Client, subject: str | None, key: str | None, scope: str | No
 def _edges(client: Client, fact_id: str, pair: Sequence[str | None], *, again: bool) -> list[Any]:
     """The edges that are meant."""
     relation = None if again else "OPEN"
-    named = [one for one in pair if one is not None]
+    named = [one.lower() for one in pair if one is not None]
     found: list[Any] = []
     cursor = None
     while True:
@@ -143,6 +143,7 @@ def _edges(client: Client, fact_id: str, pair: Sequence[str | None], *, again: b
 
 def _decided(edges: Sequence[Any], keep: str) -> Iterator[tuple[Any, str | None]]:
     """Each edge that the decision is about, with the version to keep."""
+    keep = keep.lower()
     if keep in (*SIDES, NEITHER):
         if len(edges) > 1:
             raise Failure(
