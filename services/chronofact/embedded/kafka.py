@@ -67,7 +67,7 @@ log.flush.scheduler.interval.ms=1000
 
 @dataclass(frozen=True, slots=True)
 class KafkaNode:
-    """Files and ports of the node; `start` it after `format`."""
+    """Files and ports of the node; `start` it after `prepare`."""
 
     folder: Path
     jars: Path
@@ -108,7 +108,7 @@ class KafkaNode:
             raise EmbeddedError(f"Kafka's storage can't be formatted: {done.stdout}{done.stderr}")
 
     def start(self, held_fds: Sequence[int] = ()) -> KeptProcess:
-        """Start it; ask `is_ready` when it serves."""
+        """Start it; `wait_ready` returns when it serves."""
         command = Command(
             name="kafka",
             arguments=self._java("kafka.Kafka", [str(self.properties)], HEAP),

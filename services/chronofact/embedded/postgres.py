@@ -197,7 +197,7 @@ class PostgresServer:
             return []
 
     def start(self, held_fds: Sequence[int] = ()) -> KeptProcess:
-        """Start it; ask `wait_ready` when it serves."""
+        """Start it; `wait_ready` returns when it serves."""
         command = Command(
             name="postgres",
             arguments=[str(installation() / "bin" / "postgres"), "-D", str(self.data)],
