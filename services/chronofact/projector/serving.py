@@ -19,11 +19,7 @@ LOOK_S: Final = 1.0
 
 
 class HealthServer:
-    """Answers /livez, /readyz and /metrics while the block runs.
-
-    Raises:
-        OSError: on entering, when the port is taken.
-    """
+    """Answers /livez, /readyz and /metrics while the block runs; ``check`` tells what ended it early."""
 
     def __init__(self, health: Health, metrics: Metrics, *, host: str, port: int) -> None:
         self._health = health
@@ -55,7 +51,11 @@ class HealthServer:
         self._loop.call_later(LOOK_S, self._tick, look)
 
     def check(self) -> None:
-        """Raises what ended the server, if something did."""
+        """Refuses to go on without the server.
+
+        Raises:
+            CannotListen, OSError: what ended it.
+        """
         if self._failure is not None:
             raise self._failure
 

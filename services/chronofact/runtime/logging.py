@@ -24,7 +24,7 @@ LOG_EVENTS: Final = {
     "released": "Parked messages were applied after all.",
     "release_failed": "Parked messages were tried again in vain, by code.",
     "dropped": "Messages were given up by EventDropped.",
-    "failed": "A fault of ours, or damage: the process ends before anything else is written.",
+    "failed": "A fault of ours, or damage: the process, or what feeds one projection, ends before it writes anything else.",
     "request_failed": "A fault of ours while answering; the place in the code, not what was asked.",
     "changes_away": "The reader can't follow its projection for the listeners of changes; they wait.",
     "changes_back": "It follows again, from where it was.",
