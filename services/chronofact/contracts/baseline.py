@@ -1,4 +1,4 @@
-"""A user's own table of keys and values, held against our answers at an instant (decision 30)."""
+"""A user's own table of keys and values, held against our answers at an instant (ADR 30)."""
 
 from __future__ import annotations
 

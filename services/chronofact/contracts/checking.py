@@ -1,4 +1,4 @@
-"""What a check is asked, what it says of a projection, and what it found (semantics §3-§5; architecture, decision 11)."""
+"""What a check is asked, what it says of a projection, and what it found (semantics §3-§5; ADR 11)."""
 
 from __future__ import annotations
 

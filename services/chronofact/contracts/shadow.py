@@ -1,4 +1,4 @@
-"""What a comparison of two projections, or of one with a table of the user's, finds: differences by class (decision 30)."""
+"""What a comparison of two projections, or of one with a table of the user's, finds: differences by class (ADR 30)."""
 
 from __future__ import annotations
 

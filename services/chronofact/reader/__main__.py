@@ -140,14 +140,8 @@ def tail_limits(settings: Settings) -> TailLimits:
 
 def log_ends(settings: Settings) -> LogEnds:
     """Asks Kafka where the facts topic ends."""
-    topic = facts_topic(settings.facts_topic)
     admin = Admin(settings.kafka, options=settings.kafka_options)
-
-    def ask() -> Watermarks:
-        state = admin.state(topic)
-        return Watermarks(state.topic_id, state.high_watermarks)
-
-    return ask
+    return lambda: Watermarks(*admin.ends(settings.facts_topic))
 
 
 def _now() -> int:

@@ -1,7 +1,7 @@
 """Pages of changed answers: each event that changed one, once, by partition in offset order, from a place on.
 
 A message that was parked first comes when it was released: before any later event of its fact, and in the order of
-releases. So whoever goes on from the id of any message misses nothing and gets nothing twice (ADR 0020).
+releases. So whoever goes on from the id of any message misses nothing and gets nothing twice (ADR 20).
 """
 
 from __future__ import annotations

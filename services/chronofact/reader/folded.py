@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from threading import Lock
 from typing import Final, TypeVar
@@ -14,7 +14,7 @@ from chronofact.contracts.reading import Claim, EventLine, FactHead, Found, Rect
 from chronofact.domain.events import Event, FactAsserted
 from chronofact.domain.history import History
 from chronofact.domain.interval import format_bound, format_instant
-from chronofact.domain.knots import knots_of
+from chronofact.domain.knots import Knot, knots_of
 from chronofact.domain.labels import label_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, answer_at, valid_during
 from chronofact.domain.rules import RULE_DEFAULT
@@ -239,10 +239,10 @@ class FoldedFact:
                 found.append(Contradiction(place, left_id, right_id, pending_id, declared))
         return found
 
-    def _version_line(self, history: History, knots: object, number: int) -> VersionLine:
+    def _version_line(self, history: History, knots: Mapping[Version, Knot], number: int) -> VersionLine:
         sight = self._sights[number - 1]
         claim = sight.claim
-        label = label_of(history.standing, knots, history.standing.numbered[number - 1])  # type: ignore[arg-type]
+        label = label_of(history.standing, knots, history.standing.numbered[number - 1])
         return VersionLine(
             number,
             sight.id_text,

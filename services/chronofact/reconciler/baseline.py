@@ -1,4 +1,4 @@
-"""A user's table of keys and values in our terms, line by line, and held against our answers (decision 30)."""
+"""A user's table of keys and values in our terms, line by line, and held against our answers (ADR 30)."""
 
 from __future__ import annotations
 

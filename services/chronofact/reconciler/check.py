@@ -1,6 +1,6 @@
 """The independent check: every fact's answers recomputed from its events by rules of its own, and the log compared.
 
-It shares no code with the fold (architecture, decision 11): what is evaluated is SQL under schemas/postgres/check.
+It shares no code with the fold (ADR 11): what is evaluated is SQL under schemas/postgres/check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where two pictures of a fact differ along valid time, and what each difference is (decision 30)."""
+"""Where two pictures of a fact differ along valid time, and what each difference is (ADR 30)."""
 
 from __future__ import annotations
 
