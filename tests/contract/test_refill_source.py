@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import pytest
@@ -11,10 +13,13 @@ from psycopg import Connection
 
 from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import Stamps, said_again
+from chronofact.postgres import holding
 from chronofact.postgres.across_topics import across, compare_across
+from chronofact.postgres.baseline_source import reading
 from chronofact.postgres.refill_source import RefillSource, refill_source
 from chronofact.postgres.session import connect
-from chronofact.runtime.failures import Unfit
+from chronofact.postgres.standing import Standing
+from chronofact.runtime.failures import Transient, Unfit
 from tests.contract.filling import fill, log_order, make, sliced, whole_partitions
 from tests.contract.memory_log import TOPIC_ID, MemoryTopic
 from tests.integration.fixtures_stack import database_like
@@ -170,3 +175,34 @@ def test_a_projection_that_is_not_there_or_of_nothing_is_named(spoiling: Connect
     with pytest.raises(Unfit) as unfit:
         RefillSource(spoiling, projection)
     assert unfit.value.code == "projection_missing"
+
+
+LINES: Final = (
+    "select 't' as tenant, 's' as subject, 'global' as scope, 'k' as key, 1 as value from generate_series(1, 9999)"
+)
+SNAPSHOTS: Final[dict[str, Callable[[str], AbstractContextManager[Any]]]] = {
+    "refill": lambda address: refill_source(address, "p1"),
+    "baseline": lambda address: reading(address, LINES),
+}
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_its_snapshot_is_kept_while_its_process_lives_and_vacuum_waits_for_none_that_stands_still(
+    filled: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holding, "IDLE_IN_SNAPSHOT_MS", 1_500)
+    with SNAPSHOTS[name](filled) as source:
+        lines = source.kept(0) if name == "refill" else source.lines()
+        next(lines)
+        time.sleep(2.5)
+        assert [one for one, *_ in Standing(filled).long_sessions(2)] == [f"chronofact {name}"]
+        assert list(lines)
+    monkeypatch.setattr(holding, "alive", lambda _connection: nullcontext())
+    with pytest.raises(Transient):
+        stand_still(name, filled)
+
+
+def stand_still(name: str, address: str) -> None:
+    with SNAPSHOTS[name](address):
+        time.sleep(2.5)
+        assert Standing(address).long_sessions(0) == []

@@ -42,6 +42,17 @@ with psycopg.connect(sys.argv[1], autocommit=True) as connection, held(connectio
         print("lost", flush=True)
 """
 
+LOOK = """
+import sys
+from chronofact.postgres import holding
+holding.IDLE_IN_SNAPSHOT_MS = 1_500
+with holding.snapshot(sys.argv[1], "looks") as connection:
+    print(connection.info.backend_pid, flush=True)
+    if sys.argv[2] == "takes nothing":
+        connection.pgconn.send_query(b"select repeat('x', 1000) from generate_series(1, 100000)")
+    sys.stdin.read()
+"""
+
 
 @contextmanager
 def holder(database: str, lock: Lock, does: str = "waits") -> Iterator[subprocess.Popen[str]]:
@@ -129,3 +140,29 @@ def test_who_holds_a_lock_for_long_gives_signs(
             time.sleep(2 * holding.SIGN_S)
             assert standing_still(mine, lock_class, keys, told_s=0.0).keys() == {*keys}, "all are held"
             assert standing_still(mine, lock_class, keys, told_s=1.5 * holding.SIGN_S) == {}
+
+
+@pytest.mark.parametrize("does", ["asks for nothing", "takes nothing"])
+def test_a_snapshot_of_who_stands_still_is_ended_and_no_other(database: str, does: str) -> None:
+    line = [sys.executable, "-c", LOOK, database, does]
+    with (
+        subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
+        connect(database, "test", autocommit=True) as mine,
+    ):
+        assert process.stdout is not None
+        backend = int(process.stdout.readline())
+
+        def is_there() -> bool:
+            return mine.execute("select from pg_stat_activity where pid = %s", (backend,)).rowcount == 1
+
+        try:
+            if does == "asks for nothing":
+                time.sleep(3)
+                assert is_there(), "it gives signs of life"
+            os.kill(process.pid, signal.SIGSTOP)
+            deadline = time.monotonic() + 15
+            while is_there():
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        finally:
+            process.kill()

@@ -12,8 +12,7 @@ from psycopg import Connection, sql
 from chronofact.contracts.baseline import COLUMNS, BaselineUnreadable, RawLine
 from chronofact.contracts.meant import hint
 from chronofact.postgres.check_run import WATCHED
-from chronofact.postgres.errors import failures_named
-from chronofact.postgres.session import connect
+from chronofact.postgres.holding import snapshot
 
 LINES_AT_ONCE: Final = 5_000
 _OF_THE_STATEMENT: Final = ("0A", "22", "23", "25", "42", "54")
@@ -72,10 +71,8 @@ def reading(conninfo: str, statement: str, *, needed: Sequence[str] = COLUMNS) -
     settings: dict[str, str | int] = {
         **WATCHED,
         "default_transaction_read_only": "on",
-        "idle_in_transaction_session_timeout": 0,
     }
-    with failures_named(), connect(conninfo, "baseline", autocommit=False, **settings) as connection:
-        connection.execute("set transaction isolation level repeatable read, read only")
+    with snapshot(conninfo, "baseline", **settings) as connection:
         with _told():
             described = sql.SQL("select * from (\n{}\n) as b limit 0").format(sql.SQL(chosen))
             found = connection.execute(described, binary=True).description or []

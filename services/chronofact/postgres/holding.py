@@ -12,6 +12,8 @@ import psycopg
 from psycopg import Connection
 
 from chronofact.contracts.standstill import STILL_S, TOLD_S, Ended, Standstill, nobody_is_told
+from chronofact.postgres.errors import failures_named
+from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 
 SIGN_S: Final = 1.0
@@ -43,6 +45,16 @@ def alive(connection: Connection[Any]) -> Iterator[None]:
     finally:
         over.set()
         giving.join(_JOIN_S)
+
+
+@contextmanager
+def snapshot(conninfo: str, name: str, **settings: str | int) -> Iterator[Connection[Any]]:
+    """A connection in one snapshot, read only, for as long as this process gives signs of life; errors are named."""
+    bounds: dict[str, str | int] = {"idle_in_transaction_session_timeout": IDLE_IN_SNAPSHOT_MS}
+    with failures_named(), connect(conninfo, name, autocommit=False, **settings, **bounds) as connection:
+        connection.execute("set transaction isolation level repeatable read, read only")
+        with alive(connection):
+            yield connection
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import Gap, KeptEvent, KeptMessage, PartKept, Source
 from chronofact.domain.canonical import canonical_text
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.holding import snapshot
 from chronofact.postgres.memory_lines import high_first
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
-from chronofact.postgres.session import connect
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
 
@@ -32,7 +32,6 @@ _HALVES_AT: Final = 4
 """Where the numbers begin of a vector as Postgres sends it."""
 SETTINGS: Final[dict[str, str | int]] = {
     "client_connection_check_interval": 2_000,
-    "idle_in_transaction_session_timeout": 0,
     "jit": "off",
     "work_mem": "64MB",
 }
@@ -166,7 +165,5 @@ def refill_source(conninfo: str, projection: str) -> Iterator[RefillSource]:
         Transient: Postgres is away.
         Unfit: ``projection_missing``, ``refill_source_unfit``.
     """
-    with connect(conninfo, "refill", autocommit=False, **SETTINGS) as connection:
-        with failures_named():
-            connection.execute("set transaction isolation level repeatable read, read only")
+    with snapshot(conninfo, "refill", **SETTINGS) as connection:
         yield RefillSource(connection, projection)

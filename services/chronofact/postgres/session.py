@@ -57,6 +57,8 @@ def conninfo_for(conninfo: str, name: str, **settings: str | int) -> str:
         **MISSED,
         **settings,
     }
+    # who takes nothing of what it is sent is gone as surely as who asks for nothing, and no idle session
+    wanted.setdefault("tcp_user_timeout", wanted["idle_in_transaction_session_timeout"])
     options = " ".join([str(given.get("options") or ""), *(f"-c {key}={value}" for key, value in wanted.items())])
     return make_conninfo(
         conninfo,
