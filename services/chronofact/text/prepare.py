@@ -53,6 +53,12 @@ class Prepared:
     who: dict[str, str] = field(default_factory=dict)
     """Pronouns that stand for somebody who is named."""
 
+    def as_said(self, text: str) -> str:
+        """The text (lower-case) with its own names, where an invented one stayed in a word with what was written close to it."""
+        for invented, name in self.names.items():
+            text = text.replace(invented.lower(), name)
+        return text
+
 
 def prepare_named(text: str) -> Prepared:
     """The same where the first word is a person's name that the parser took for part of a noun."""
@@ -121,6 +127,8 @@ def _meaning_user(said: str, pronouns: tuple[str, str, str], *, says_user: bool)
 def _masked(text: str, names: dict[str, str], products: set[str]) -> str:
     """Each name by an invented one; days, months, adjectives of nations and the first word stay."""
     given: dict[str, str] = {}
+    written = text.lower()
+    free = [one for one in INVENTED if one.lower() not in written]
 
     def invented(found: re.Match[str]) -> str:
         name = found[0]
@@ -148,8 +156,8 @@ def _masked(text: str, names: dict[str, str], products: set[str]) -> str:
             return name
         if " " not in bare and (_ADJECTIVE.search(bare) or (bare.isupper() and bare.isalpha())):
             return name
-        if bare not in given and len(given) < len(INVENTED):
-            given[bare] = INVENTED[len(given)]
+        if bare not in given and len(given) < len(free):
+            given[bare] = free[len(given)]
             names[given[bare]] = bare.lower()
             if _PRODUCT.search(bare):
                 products.add(bare.lower())
