@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import SystemRandom
+from typing import Any
 
 import structlog
 
@@ -39,11 +40,8 @@ class Reconciler:
         Raises:
             Rejected: ``check_running``.
         """
-        begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(self._check(wanted, begun))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        run = await asyncio.to_thread(self._checks.run, await begun)
+        run_id, _ = await self._begin(wanted)
+        run = await asyncio.to_thread(self._checks.run, run_id)
         if run is None:
             raise Rejected("not_found", "the check has gone")
         return run
@@ -59,15 +57,24 @@ class Reconciler:
 
     async def _check_one(self, projection: str) -> None:
         """One check, waited for; none where one is running already."""
-        begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(self._check(CheckWanted(projection, seed=new_seed()), begun))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
         try:
-            await begun
+            _, checking = await self._begin(CheckWanted(projection, seed=new_seed()))
         except Rejected:
             return
-        await asyncio.shield(task)
+        await asyncio.shield(checking)
+
+    async def _begin(self, wanted: CheckWanted) -> tuple[int, asyncio.Task[None]]:
+        """A check that has begun, and its number."""
+        begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        checking = asyncio.create_task(self._check(wanted, begun))
+        self._running.add(checking)
+        checking.add_done_callback(self._running.discard)
+        either: set[asyncio.Future[Any]] = {checking, begun}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not begun.done():
+            begun.cancel()
+            await checking  # which raises why it could not begin
+        return begun.result(), checking
 
     async def runs(self, *, before: int | None, limit: int) -> list[Run]:
         """Newest first."""
@@ -105,12 +112,12 @@ class Reconciler:
         try:
             outcome = await asyncio.to_thread(self._checker().check, wanted, tell)
         except CheckRunning as busy:
-            begun.set_exception(Rejected("check_running", str(busy)))
+            raise Rejected("check_running", str(busy)) from None
         except (Transient, Unfit, Corruption) as failure:
             self._runs.labels(RunState.FAILED).inc()
             log.warning("check_failed", projection=wanted.projection, message=str(failure))
             if not begun.done():
-                begun.set_exception(failure)
+                raise
         else:
             self._count(outcome, time.monotonic() - started)
             level = logging.ERROR if outcome.tally.divergences else logging.INFO
