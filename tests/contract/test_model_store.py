@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from chronofact.adjudicator.ledger import DayLedger, claimed, judged
 from chronofact.postgres.claims import Claim, Claims
-from chronofact.postgres.judging_store import JudgingStore
+from chronofact.postgres.judging_store import JudgingStore, Released
 from chronofact.postgres.looking import Ref
 from chronofact.postgres.model_store import RAW_BYTES_MAX, ModelStore
+from chronofact.postgres.projections import create_projection
 from chronofact.runtime.failures import Transient
 from chronofact.text.budget import Call, Spent
 from tests.unit.adjudicator_twins import FACT, TENANT, version
@@ -160,3 +162,21 @@ async def taken(claims: Claims) -> Claim:
             return claim
         await asyncio.sleep(0.02)
     raise AssertionError("a claim outlived its process")
+
+
+async def test_what_was_released_is_told_the_newest_first_and_behind_a_number(
+    database: str, store: JudgingStore
+) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        create_projection(connection, "p2", rule=1)
+        for projection, offset, fact_id in (("p1", 4, FACT), ("p2", 5, FACT), ("p1", 6, None), ("p1", 7, FACT)):
+            connection.execute(
+                "insert into chronofact.released_event (projection, topic_id, partition, kafka_offset, fact_id)"
+                " values (%s, gen_random_uuid(), 3, %s, %s)",
+                (projection, offset, fact_id and UUID(bytes=fact_id)),
+            )
+    told = await store.released("p1", after=0, limit=9)
+    assert told == [Released(4, 3, 7), Released(1, 3, 4)]
+    assert await store.released("p1", after=0, limit=1) == told[:1]
+    assert await store.released("p1", after=1, limit=9) == told[:1]
+    assert await store.released("p1", after=4, limit=9) == []

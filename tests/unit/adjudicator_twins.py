@@ -13,7 +13,7 @@ from chronofact.adjudicator.ports import Ends, Still
 from chronofact.adjudicator.weighing import Weighed
 from chronofact.domain.events import Verdict
 from chronofact.postgres.claims import Claim
-from chronofact.postgres.judging_store import Place, Standing, Waiting
+from chronofact.postgres.judging_store import Place, Released, Standing, Waiting
 from chronofact.postgres.looking import FactNames, Look, Reach, Ref
 from chronofact.postgres.memories import Candidate, Check, Counting, StoredMemory, Unchecked, Window
 from chronofact.runtime.failures import Transient
@@ -65,6 +65,7 @@ class Store:
     ends_now: list[tuple[bytes, int, int]] = field(default_factory=list)
     recent: list[list[Unchecked]] = field(default_factory=list)
     windows: list[list[Window]] = field(default_factory=list)
+    released_now: list[Released] = field(default_factory=list)
 
     async def routes(self) -> list[str]:
         return ["p1"]
@@ -91,6 +92,9 @@ class Store:
 
     async def ends(self, projection: str) -> list[tuple[bytes, int, int]]:
         return self.ends_now
+
+    async def released(self, projection: str, *, after: int, limit: int) -> list[Released]:
+        return [one for one in reversed(self.released_now) if one.number > after][:limit]
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]:
         return self.pending_pages.pop(0) if self.pending_pages else []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chronofact.adjudicator.judging import Outcome
-from chronofact.adjudicator.unlooked import LEFT_MAX, WHOLE_S, Left, Reached, Unlooked
+from chronofact.adjudicator.unlooked import LEFT_MAX, RELEASED_MAX, WHOLE_S, Left, Reached, Unlooked
+from chronofact.postgres.judging_store import Released
 from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Window
 from tests.unit.adjudicator_twins import FACT, TENANT, Model, Store, version
@@ -74,6 +75,36 @@ async def test_a_sweep_looks_up_what_came_since_the_last_one() -> None:
     store.unchecked_pages = [[unchecked(4)]]
     clock.now = 120
     assert await rounds.sweep() == 1
+
+
+async def test_what_was_parked_and_released_is_looked_up_by_the_next_sweep_and_once() -> None:
+    store, judging, clock = Store(None), Judging(), Clock()
+    rounds = sweeps(store, judging, None, clock)
+    store.released_now = [Released(1, 0, 2)]
+    for second in (0, 30, 60):
+        clock.now, store.ends_now = second, [(TOPIC, 0, 90)]
+        await rounds.sweep()
+    assert store.windows == [], "what was released before the first look at all of it is no news"
+    store.released_now += [Released(2, 0, 4), Released(5, 1, 7)]
+    store.recent = [[unchecked(3)]]
+    for second in (90, 120):
+        clock.now = second
+        await rounds.sweep()
+    assert store.windows == [[Window(1, 7, 8), Window(0, 4, 5)]]
+    assert [one for one, _, _ in judging.asked] == [version(3)]
+
+
+async def test_after_a_release_of_very_many_all_is_looked_at() -> None:
+    store, judging, clock = Store(None), Judging(), Clock()
+    rounds = sweeps(store, judging, None, clock)
+    for second in (0, 30, 60, 90, 120):
+        clock.now, store.ends_now = second, [(TOPIC, 0, 90)]
+        if second == 90:
+            store.released_now = [Released(number, 0, number) for number in range(1, RELEASED_MAX + 1)]
+            store.unchecked_pages = [[unchecked(4)]]
+        await rounds.sweep()
+    assert store.windows == []
+    assert [one for one, _, _ in judging.asked] == [version(4)]
 
 
 async def test_what_was_not_there_is_asked_for_by_name_until_it_is() -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, NamedTuple, Protocol
 
 from chronofact.postgres.claims import Claim
-from chronofact.postgres.judging_store import Place, Standing, Waiting
+from chronofact.postgres.judging_store import Place, Released, Standing, Waiting
 from chronofact.postgres.looking import FactNames, Look, Reach, Ref
 from chronofact.postgres.memories import Unchecked, Window
 from chronofact.postgres.model_store import AnswerLine
@@ -46,6 +46,8 @@ class Memories(Protocol):
     async def unchecked_within(self, projection: str, windows: Sequence[Window]) -> list[Unchecked]: ...
 
     async def ends(self, projection: str) -> list[tuple[bytes, int, int]]: ...
+
+    async def released(self, projection: str, *, after: int, limit: int) -> list[Released]: ...
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]: ...
 

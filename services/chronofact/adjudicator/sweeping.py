@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from chronofact.adjudicator.judging import BEYOND, PENDING, REVIEW, Outcome, is_in_review
 from chronofact.adjudicator.ports import Asker, Memories
-from chronofact.adjudicator.unlooked import Left, Reached, Unlooked
+from chronofact.adjudicator.unlooked import RELEASED_MAX, Left, Reached, Unlooked
 from chronofact.contracts.pending import PendingPair, beyond_in, pending_in
 from chronofact.postgres.judging_store import Waiting
 from chronofact.postgres.looking import Ref
@@ -103,12 +103,13 @@ class Sweeps:
         for projection in await self._memories.routes():
             reached = _reached(await self._memories.ends(projection))
             unlooked = self._unlooked.setdefault(projection, Unlooked(self._unseen_us / 1_000_000))
+            released = await self._memories.released(projection, after=unlooked.released, limit=RELEASED_MAX)
             begun = self._monotonic()
-            windows = unlooked.windows(begun, reached)
+            windows = unlooked.windows(begun, reached, released)
             if windows is None and begun < self._sweeps_at:
                 continue
             found += await (self._whole(projection) if windows is None else self._recent(projection, windows))
-            unlooked.looked(begun, reached, is_whole=windows is None)
+            unlooked.looked(begun, reached, released, is_whole=windows is None)
         left = self._left.listed()
         await self._each(left, lambda ref: self._look(ref, is_again=False, is_too_old=False))
         return found

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from chronofact.postgres.judging_store import Released
 from chronofact.postgres.looking import Ref
 from chronofact.postgres.memories import Window
 
 WHOLE_S: Final = 3_600.0
-"""A memory that came late into a place that was looked at already (it had been parked) waits for so long at most."""
+"""Between two looks at all of it: nothing is known that they would find, so they need not be many."""
 LEFT_MAX: Final = 1_000
+RELEASED_MAX: Final = 1_000
+"""Places into which something came late that are looked at one by one; beyond these it is all of the projection."""
 
 
 class Reached(NamedTuple):
@@ -34,23 +37,35 @@ class Unlooked:
         self._marks: deque[tuple[float, Reached]] = deque()
         self._looked: Reached | None = None
         self._whole_at = 0.0
+        self.released = 0
+        """The number of the last message that was looked at, of those that had been parked and were applied late."""
 
-    def windows(self, now: float, reached: Reached | None) -> list[Window] | None:
-        """What came since, and is old enough; None where all of it is to be looked at."""
-        if self._looked is None or reached is None or now >= self._whole_at or not self._looked.is_behind(reached):
+    def windows(self, now: float, reached: Reached | None, released: Sequence[Released] = ()) -> list[Window] | None:
+        """What came since, and is old enough, or late into old places; None where all of it is to be looked at."""
+        if (
+            len(released) >= RELEASED_MAX
+            or self._looked is None
+            or reached is None
+            or now >= self._whole_at
+            or not self._looked.is_behind(reached)
+        ):
             return None
+        late = [Window(one.partition, one.offset, one.offset + 1) for one in released]
         until = self._mark(now)
         if until is None:
-            return []
+            return late
         begun = self._looked.next_offsets
-        return [
+        came = [
             Window(partition, begun.get(partition, 0), end)
             for partition, end in until.next_offsets.items()
             if end > begun.get(partition, 0)
         ]
+        return came + late
 
-    def looked(self, now: float, reached: Reached | None, *, is_whole: bool) -> None:
-        """A sweep that began at ``now`` and found the projection there is over."""
+    def looked(self, now: float, reached: Reached | None, released: Sequence[Released] = (), *, is_whole: bool) -> None:
+        """A sweep that began at ``now`` and found the projection there is over; the newest that was released is first."""
+        if released:
+            self.released = released[0].number
         mark = self._mark(now)
         if reached is None or (self._marks and not self._marks[-1][1].is_behind(reached)):
             self._marks.clear()

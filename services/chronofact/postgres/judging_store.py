@@ -45,6 +45,14 @@ class Standing(NamedTuple):
     next_offset: int
 
 
+class Released(NamedTuple):
+    """A message that was applied late, into its old place; later ones have higher numbers."""
+
+    number: int
+    partition: int
+    offset: int
+
+
 class Waiting(NamedTuple):
     """A memory with undecided pairs; ``place`` is where the next page goes on."""
 
@@ -146,6 +154,11 @@ class JudgingStore:
     async def ends(self, projection: str) -> list[tuple[bytes, int, int]]:
         """How far a projection has come: topic, partition and offset."""
         return [(topic, partition, at) for topic, partition, at in await self._rows("ends", {"projection": projection})]
+
+    async def released(self, projection: str, *, after: int, limit: int) -> list[Released]:
+        """What was parked and applied after all, behind a number; the newest first."""
+        named = {"projection": projection, "after": after, "lines_max": limit}
+        return [Released._make(line) for line in await self._rows("released", named)]
 
     async def pending(self, projection: str, *, limit: int, after: tuple[int, int]) -> list[Waiting]:
         """Memories with undecided pairs, a page of them."""
