@@ -156,6 +156,15 @@ as $$
     from part as p
 $$;
 
+-- What a memory tells of, by its keys: slots and types of values, a line each. A key slot|user|prefer says prefer,
+-- state-type|user|programming language says programming language.
+create function chronofact.kinds(keys text[]) returns text
+language sql immutable parallel safe strict
+as $$
+    select coalesce(string_agg(k.found[1], e'\n'), '')
+    from regexp_matches(array_to_string(kinds.keys, e'\n'), '(?n)(?:^slot|-type)\|[^|]*\|(.*)', 'g') as k (found)
+$$;
+
 -- Independent checks: which there were, at which cut of the log, and what each found.
 create extension if not exists btree_gist; -- for numbers and ranges under one constraint
 

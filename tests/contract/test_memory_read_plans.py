@@ -32,7 +32,9 @@ PAGE: Final = {
     "after_right": NIL,
 }
 SEARCH: Final = {
-    "fact_nos": f"array_fill(7::bigint, array[{IN_FACT}])",
+    "fact_nos": "'{7}'",
+    "firsts": "'{1}'",
+    "lasts": f"'{{{IN_FACT}}}'",
     "version_nos": f"array(select n::bigint from generate_series(1, {IN_FACT}) as n)",
     "query": "'which memory'",
     "embedder": "null",

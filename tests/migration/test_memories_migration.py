@@ -15,7 +15,7 @@ from chronofact.postgres.session import connect
 from chronofact.runtime.failures import Unfit
 
 MIGRATION = "013_pre_memories"
-MIGRATIONS = [MIGRATION, "014_pre_undecided", "017_pre_undecided_revoked"]
+MIGRATIONS = [MIGRATION, "014_pre_undecided", "017_pre_undecided_revoked", "019_pre_kinds"]
 SHAPE = r"""
 select 'column', a.attrelid::regclass::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
     || a.attnotnull::text || a.attstorage::text || a.attgenerated::text || a.attnum::text

@@ -11,6 +11,7 @@ create table {schema}.memory (
     embedder text, -- null with the embedding: there is none
     embedding halfvec(384),
     search tsvector not null generated always as (chronofact.searched(text)) stored,
+    kinds text not null generated always as (chronofact.kinds(keys)) stored,
     constraint memory_pkey primary key (fact_no, version_no)
 );
 

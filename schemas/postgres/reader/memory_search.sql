@@ -7,11 +7,11 @@ with stem as (
     where length(s.lexeme) > 2
 ),
 
--- slots and types of values, as keys have them: slot|who|prefer, state-type|who|programming language
+-- among the slots and types of values that its keys name
 kind as (
     select
-        '(?:^slot|-type)\|[^|]*\|.*\m'
-        || case when length(s.spelled) < 5 then s.spelled || '(?:s|es)?\M' else s.spelled end as pattern
+        '%%' || s.spelled || '%%' as within,
+        '\m' || s.spelled || case when length(s.spelled) < 5 then '(?:s|es)?\M' else '' end as pattern
     from stem as s
     limit 16
 ),
@@ -19,62 +19,84 @@ kind as (
 asked as materialized (
     select
         chronofact.asked(%(query)s) as words,
-        array(select '(?n)' || k.pattern from kind as k) as kinds,
-        (select '(?n)' || string_agg(k.pattern, '|') from kind as k) as any_kind
+        %(embedding)s::halfvec as embedding,
+        array(select k.within from kind as k) as any_within,
+        array(select k.pattern from kind as k) as kinds,
+        %(version_nos)s::integer[] as version_nos
 ),
 
+-- a fact's memories in one go through the index; a pattern only where its word is among its kinds
 looked as materialized (
     select
-        t.fact_no,
-        t.version_no,
-        case when t.embedder = %(embedder)s::text then t.embedding <=> %(embedding)s::halfvec end as distance,
-        case when t.search @@ a.words then ts_rank(t.search, a.words) end as weight,
-        case
-            when array_to_string(t.keys, e'\n') ~ a.any_kind
-                then (
-                    select count(*) from unnest(a.kinds) as k (pattern)
-                    where array_to_string(t.keys, e'\n') ~ k.pattern
-                )
-        end as kinds
-    from unnest(%(fact_nos)s::bigint[], %(version_nos)s::bigint[]) as w (fact_no, version_no)
-    inner join {schema}.memory as t on w.fact_no = t.fact_no and w.version_no = t.version_no
-    cross join asked as a
+        w.fact_no,
+        l.version_no,
+        l.distance,
+        l.weight,
+        l.kinds
+    from asked as a
+    cross join unnest(%(fact_nos)s::bigint[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as w (fact_no, first, last)
+    cross join lateral (
+        select
+            t.version_no,
+            case when t.embedder = %(embedder)s::text then t.embedding <=> a.embedding end as distance,
+            case when t.search @@ a.words then ts_rank(t.search, a.words) end as weight,
+            case
+                when t.kinds like any(a.any_within)
+                    then (select nullif(count(*), 0) from unnest(a.kinds) as k (pattern) where t.kinds ~ k.pattern)
+            end as kinds
+        from {schema}.memory as t
+        where t.fact_no = w.fact_no and t.version_no = any(a.version_nos[w.first:w.last])
+    ) as l
 ),
 
 near as (
     select
-        l.fact_no,
-        l.version_no,
-        l.distance,
-        row_number() over (order by l.distance asc, l.fact_no asc, l.version_no asc) as place
-    from looked as l
-    where l.distance < 'NaN' -- as of a vector that is all zero
-    order by l.distance asc, l.fact_no asc, l.version_no asc
-    limit %(ranked_max)s
+        best.*,
+        row_number() over (order by best.distance asc, best.fact_no asc, best.version_no asc) as place
+    from (
+        select
+            l.fact_no,
+            l.version_no,
+            l.distance
+        from looked as l
+        where l.distance < 'NaN' -- as of a vector that is all zero
+        order by l.distance asc, l.fact_no asc, l.version_no asc
+        limit %(ranked_max)s
+    ) as best
 ),
 
 worded as (
     select
-        l.fact_no,
-        l.version_no,
-        l.distance,
-        rank() over (order by l.weight desc) as place
-    from looked as l
-    where l.weight is not null
-    order by l.weight desc, l.fact_no asc, l.version_no asc
-    limit %(ranked_max)s
+        best.*,
+        rank() over (order by best.weight desc) as place
+    from (
+        select
+            l.fact_no,
+            l.version_no,
+            l.distance,
+            l.weight
+        from looked as l
+        where l.weight is not null
+        order by l.weight desc, l.fact_no asc, l.version_no asc
+        limit %(ranked_max)s
+    ) as best
 ),
 
 kinned as (
     select
-        l.fact_no,
-        l.version_no,
-        l.distance,
-        rank() over (order by l.kinds desc) as place
-    from looked as l
-    where l.kinds is not null
-    order by l.kinds desc, l.distance asc nulls last, l.fact_no asc, l.version_no asc
-    limit %(ranked_max)s
+        best.*,
+        rank() over (order by best.kinds desc) as place
+    from (
+        select
+            l.fact_no,
+            l.version_no,
+            l.distance,
+            l.kinds
+        from looked as l
+        where l.kinds is not null
+        order by l.kinds desc, l.distance asc nulls last, l.fact_no asc, l.version_no asc
+        limit %(ranked_max)s
+    ) as best
 ),
 
 found as (

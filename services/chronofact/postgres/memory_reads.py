@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate, chain
 from struct import unpack
 from typing import Any, Final
 from uuid import UUID
@@ -105,10 +106,13 @@ class MemoryReads:
         self, among: Mapping[int, Sequence[int]], asked: Asked, *, passed: int, limit: int
     ) -> list[Ranked]:
         """Those of the memories, version numbers by fact, that the query finds, best first, behind so many."""
+        ends = list(accumulate(map(len, among.values())))
         rows = await self._all(
             "memory_search",
-            fact_nos=Int8Array.of([fact_no for fact_no, numbers in among.items() for _ in numbers]),
-            version_nos=Int8Array.of([number for numbers in among.values() for number in numbers]),
+            fact_nos=Int8Array.of(list(among)),
+            firsts=Int8Array.of([end - len(numbers) + 1 for end, numbers in zip(ends, among.values(), strict=True)]),
+            lasts=Int8Array.of(ends),
+            version_nos=Int8Array.of(list(chain.from_iterable(among.values()))),
             query=asked.words,
             embedder=asked.embedder,
             embedding=_halfvec(asked.embedding),
