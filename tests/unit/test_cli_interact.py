@@ -56,7 +56,7 @@ def test_a_conversation_is_sent_and_told(chronofact: Command, file: Path) -> Non
         "0  memory  I moved to \N{REPLACEMENT CHARACTER}[31mOslo last week.  [2026-06-08T00:00:00Z, open)",
         "0  fact    residence = oslo  [2026-06-08T00:00:00Z, open)  (explicit: additive)",
         "0  not     dates_several",
-        "kept 1 memories and 1 facts of 2 turns",
+        "kept 1 memory and 1 fact of 2 turns",
     ]
 
 
@@ -76,6 +76,44 @@ def test_a_file_that_holds_no_turns_is_not_sent(chronofact: Command, tmp_path: P
     path.write_text(text)
     assert chronofact("interact", str(path), "--subject", "ana") == ExitCode.USAGE
     assert chronofact("interact", str(tmp_path / "nowhere"), "--subject", "ana") == ExitCode.USAGE
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"),
+    [
+        ({"role": "user"}, "turn 1 lacks text"),
+        ({"role": "user", "content": "a"}, "turn 1 has content; what others call content is text here"),
+        ({"role": "user", "text": "a", "speaker": "b"}, "turn 1 has speaker; a turn has role, text and perhaps at"),
+        ("a", "turn 1 is no object"),
+    ],
+)
+def test_what_is_amiss_with_a_turn_is_named(chronofact: Command, tmp_path: Path, turn: object, why: str) -> None:
+    path = tmp_path / "chat.json"
+    path.write_bytes(orjson.dumps([TURNS[0], turn]))
+    assert chronofact("interact", str(path), "--subject", "ana") == ExitCode.USAGE
+    assert why in " ".join(chronofact.err.replace("\N{BOX DRAWINGS LIGHT VERTICAL}", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("at", "code"), [("2026-06-17", "instant_malformed"), ("2026-06-17T10:30:00", "offset_missing")]
+)
+def test_a_time_of_a_turn_that_is_no_instant_is_refused_as_the_writer_does(
+    chronofact: Command, tmp_path: Path, at: str, code: str
+) -> None:
+    path = tmp_path / "chat.json"
+    path.write_bytes(orjson.dumps([TURNS[0] | {"at": at}]))
+    assert chronofact("interact", str(path), "--subject", "ana", "--writer", "http://127.0.0.1:1") == ExitCode.FAILED
+    assert chronofact.err.startswith(f"refused: {code} at turns.0.at: ")
+
+
+def test_a_mark_of_byte_order_at_the_beginning_is_no_part_of_a_conversation(
+    chronofact: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.json"
+    path.write_bytes(b"\xef\xbb\xbf" + orjson.dumps(TURNS))
+    with serving(talk()) as writer:
+        assert chronofact("interact", str(path), "--subject", "ana", "--writer", writer.url) == ExitCode.DONE
+    assert writer.asked[0].json()["turns"] == TURNS
 
 
 def test_the_client_remembers_the_position_and_names_what_was_wrong() -> None:

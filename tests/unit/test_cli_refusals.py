@@ -66,6 +66,13 @@ def test_what_is_typed_wrong_is_said_in_words_of_the_reference(words: tuple[str,
     assert (ran.exit_code, told in ran.output) == (ExitCode.USAGE, True), ran.output
 
 
+@pytest.mark.parametrize("address", ["::::", "http://[::1", "ftp://127.0.0.1", "http://", "127.0.0.1:99999"])
+@pytest.mark.parametrize("words", [("resolve", "ana", "k", "--reader"), ("remember", "ana", "text", "--writer")])
+def test_what_is_no_address_is_refused_as_one(words: tuple[str, ...], address: str) -> None:
+    failure = refused(*words, address)
+    assert (failure.code, failure.message.startswith(f"{address!a} is no address")) == (ExitCode.USAGE, True)
+
+
 @pytest.mark.parametrize(
     ("named", "is_here", "is_told"),
     [

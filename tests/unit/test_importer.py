@@ -68,6 +68,16 @@ def test_lines_go_as_they_are(run_import: Importing, tmp_path: Path, name: str) 
     assert writer.asked[0].headers["Content-Type"] == "application/x-ndjson"
 
 
+def test_a_mark_of_byte_order_at_the_beginning_is_no_part_of_the_first_line(
+    run_import: Importing, tmp_path: Path
+) -> None:
+    file = tmp_path / "facts.ndjson"
+    file.write_bytes(b"\xef\xbb\xbf" + COMMAND + b"\n" + COMMAND)
+    with serving(results(accepted(token(p0=1)), accepted(token(p0=2)))) as writer:
+        assert run_import(writer, file).returncode == 0
+    assert writer.asked[0].body == COMMAND + b"\n" + COMMAND
+
+
 def test_rejected_lines_are_kept_with_why(run_import: Importing, tmp_path: Path) -> None:
     file = tmp_path / "facts.ndjson"
     file.write_bytes(COMMAND + b"\n\n" + b"{cut" + b"\n")

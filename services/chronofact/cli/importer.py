@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 import time
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,7 +114,7 @@ def batches(lines: Iterator[bytes], lines_max: int = BATCH_LINES_MAX) -> Iterato
     """The file's lines, without empty ones, by batch."""
     batch = Batch()
     for number, raw in enumerate(lines, start=1):
-        line = raw.strip(b" \t\r\n")
+        line = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).strip(b" \t\r\n")
         if not line:
             continue
         if not batch.has_room_for(line, lines_max):

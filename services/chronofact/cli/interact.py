@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import orjson
 import typer
 
+from chronofact.cli.counted import counted
 from chronofact.cli.options import DataFolder, Json, Target, Tenant, Token, Writer, failures_told
+from chronofact.cli.outcome import Failure
 from chronofact.cli.reads import PANEL, OneScope
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 _SHOWN: Final = 70
+_IS_OF: Final = "a turn has role, text and perhaps at"
 
 
 def register(app: typer.Typer) -> None:
@@ -53,9 +57,14 @@ def interact(
     Turns of other roles are context and kept nowhere. All is kept, or nothing. The same conversation again, or more of it under the same source, keeps nothing twice.
     """
     turns = _turns(file)
+    from chronofact.domain.errors import Rejected
+
     named = ("stdin" if file == STDIN else Path(file).name) if source is None else source
     with failures_told(), Target(data=data, writer=writer, tenant=tenant, token=token).client() as client:
-        told = client.interact(subject, turns, source=named, scope=scope, category=category, dry_run=dry_run)
+        try:
+            told = client.interact(subject, turns, source=named, scope=scope, category=category, dry_run=dry_run)
+        except Rejected as error:  # of the file, not of what was typed: as the writer would refuse it
+            raise Failure(f"refused: {error.code} at {error.field}: {error.message}") from None
     if json:
         print(orjson.dumps(told).decode())
         return
@@ -66,7 +75,7 @@ def interact(
 
 def _turns(file: str) -> list[dict[str, Any]]:
     try:
-        raw = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+        raw = (sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()).removeprefix(BOM_UTF8)
     except OSError as error:
         raise typer.BadParameter(f"{file} can't be read: {error.strerror}", param_hint="FILE") from None
     try:
@@ -78,13 +87,21 @@ def _turns(file: str) -> list[dict[str, Any]]:
     except orjson.JSONDecodeError as error:
         raise typer.BadParameter(f"no JSON: {error}", param_hint="FILE") from None
     for number, turn in enumerate(found):
-        if not isinstance(turn, dict) or not {"role", "text"} <= turn.keys() <= {"role", "text", "at"}:
-            others = isinstance(turn, dict) and "content" in turn
-            hint = "; what others call content is text here" if others else ""
-            raise typer.BadParameter(
-                f"turn {number} is no object of role, text and perhaps at{hint}", param_hint="FILE"
-            )
+        if (why := _amiss(turn)) is not None:
+            raise typer.BadParameter(f"turn {number} {why}", param_hint="FILE")
     return found
+
+
+def _amiss(turn: object) -> str | None:
+    """Why it is no turn."""
+    if not isinstance(turn, dict):
+        return f"is no object; {_IS_OF}"
+    if "content" in turn:
+        return "has content; what others call content is text here"
+    if unknown := turn.keys() - {"role", "text", "at"}:
+        return f"has {min(unknown)}; {_IS_OF}"
+    missing = [name for name in ("role", "text") if name not in turn]
+    return f"lacks {' and '.join(missing)}; {_IS_OF}" if missing else None
 
 
 def _tell(turn: Mapping[str, Any]) -> None:
@@ -104,7 +121,8 @@ def _window(one: Mapping[str, Any]) -> str:
 
 def _summary(told: Mapping[str, Any]) -> str:
     memories, facts = (sum(len(turn[part]) for turn in told["turns"]) for part in ("memories", "facts"))
-    return f"{'would keep' if told['position'] is None else 'kept'} {memories} memories and {facts} facts of {len(told['turns'])} turns"
+    kept = f"{counted(memories, 'memory', 'memories')} and {counted(facts, 'fact')}"
+    return f"{'would keep' if told['position'] is None else 'kept'} {kept} of {counted(len(told['turns']), 'turn')}"
 
 
 def _plain(text: str) -> str:

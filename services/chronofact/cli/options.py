@@ -237,8 +237,20 @@ def read_settings() -> Settings:
 
 
 def url(address: str | None) -> str | None:
-    """An address with its scheme."""
-    return address if address is None or "://" in address else f"http://{address}"
+    """An address with its scheme, or a refusal of what nothing could be asked at."""
+    if address is None:
+        return None
+    spelled = address if "://" in address else f"http://{address}"
+    try:
+        found = urlsplit(spelled)
+        is_one = found.scheme in {"http", "https"} and bool(found.hostname) and found.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise Failure(
+            f"{address!a} is no address of a service; write it like http://127.0.0.1:8080", code=ExitCode.USAGE
+        )
+    return spelled
 
 
 def instant(text: str | None, option: str) -> str | None:
