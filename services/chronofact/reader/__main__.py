@@ -54,11 +54,11 @@ def main() -> None:
     # a thread that folds gives way to the event loop soon: an ordinary read takes it several times
     sys.setswitchinterval(SWITCH_S)
     with listening_or_exit("reader"):
-        uvloop.run(run(settings, kinds, credentials))
+        sys.exit(uvloop.run(run(settings, kinds, credentials)))
 
 
-async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -> None:
-    """The service from its first look at Postgres to its last answer."""
+async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -> int:
+    """The service from its first look at Postgres to its last answer; the code to leave with."""
     health = Health(POSTGRES)
     store = ReadingStore(settings.postgres.get_secret_value())
     await store.open()
@@ -82,13 +82,14 @@ async def run(settings: Settings, kinds: ScopeKinds, credentials: Credentials) -
             asyncio.create_task(changes.close_once(stopping)),
         ]
         try:
-            await serve(
+            return await serve(
                 app,
                 host=settings.reader_host,
                 port=settings.reader_port,
                 health=health,
                 stopping=stopping,
                 drain_timeout_s=settings.drain_timeout_s,
+                beside=watching,
             )
         finally:
             await stop_all(watching)

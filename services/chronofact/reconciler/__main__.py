@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -49,7 +50,7 @@ from chronofact.runtime.environment import log_unknown_settings
 from chronofact.runtime.failures import Corruption, Transient, Unfit
 from chronofact.runtime.health import Health
 from chronofact.runtime.http import create_app
-from chronofact.runtime.lifecycle import stop_loop_on_signals
+from chronofact.runtime.lifecycle import leave_within, stop_loop_on_signals
 from chronofact.runtime.logging import configure_logging, place_of
 from chronofact.runtime.metrics import Metrics
 from chronofact.runtime.serve import listening_or_exit, serve
@@ -69,11 +70,11 @@ def main() -> None:
         kinds = ScopeKinds.load(settings.scope_kinds_file)
         credentials = credentials_of(settings, normalise_scope=kinds.pattern)
     with listening_or_exit("reconciler"):
-        uvloop.run(run(settings, credentials))
+        sys.exit(uvloop.run(run(settings, credentials)))
 
 
-async def run(settings: Settings, credentials: Credentials) -> None:
-    """The service from its first look at Postgres to its last check."""
+async def run(settings: Settings, credentials: Credentials) -> int:
+    """The service from its first look at Postgres to its last check; the code to leave with."""
     health, metrics = Health(POSTGRES), Metrics("reconciler")
     standstills, conninfo = Standstills(metrics), settings.postgres.get_secret_value()
     checks = CheckStore(conninfo, still_ended=standstills.ended)
@@ -102,14 +103,17 @@ async def run(settings: Settings, credentials: Credentials) -> None:
     ]
     with stop_loop_on_signals(leave_within_s=settings.drain_timeout_s + LEAVE_S) as stopping:
         working = [asyncio.create_task(repeat(job)) for job in jobs]
-        await serve(
+        code = await serve(
             app,
             host=settings.reconciler_host,
             port=settings.reconciler_port,
             health=health,
             stopping=stopping,
             drain_timeout_s=settings.drain_timeout_s,
+            beside=working,
         )
+        if code:
+            leave_within(settings.drain_timeout_s + LEAVE_S)
         for task in working:
             task.cancel()
         sweeps.stop()
@@ -117,6 +121,7 @@ async def run(settings: Settings, credentials: Credentials) -> None:
         await asyncio.gather(verifying.stop(), reconciler.stop())
         await asyncio.to_thread(runner.stop, settings.drain_timeout_s)
         structlog.get_logger().info("stopped")
+        return code
 
 
 def build_app(

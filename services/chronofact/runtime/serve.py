@@ -6,15 +6,19 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Any, Final
 
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from chronofact.runtime.health import Health, Reason
+from chronofact.runtime.logging import place_of
 
+STOPPED: Final = 0
+FAILED: Final = 1
 _KEEP_ALIVE_S = 75
 
 
@@ -46,9 +50,20 @@ def listening_or_exit(service: str) -> Iterator[None]:
 
 
 async def serve(
-    app: FastAPI, *, host: str, port: int, health: Health, stopping: asyncio.Event, drain_timeout_s: float
-) -> None:
-    """Serves until ``stopping`` is set; readiness goes first, then new connections, then what was taken is finished."""
+    app: FastAPI,
+    *,
+    host: str,
+    port: int,
+    health: Health,
+    stopping: asyncio.Event,
+    drain_timeout_s: float,
+    beside: Collection[asyncio.Task[None]] = (),
+) -> int:
+    """Serves until ``stopping`` is set; readiness goes first, then new connections, then what was taken is finished.
+
+    What the service does by itself runs ``beside``: where some of it fails, by a fault of ours, the service stops, too.
+    Returns the code to leave with.
+    """
     listener = _listener(host, port)
     config = uvicorn.Config(
         app,
@@ -64,12 +79,26 @@ async def serve(
     log = structlog.get_logger()
     log.info("started", host=host, port=listener.getsockname()[1], version=app.version)
     stop = asyncio.create_task(stopping.wait())
-    await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
+    ends: set[asyncio.Future[Any]] = {serving, stop, *beside}
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
+    code = _code(beside)
+    if code == FAILED:
+        stopping.set()
     health.hindered("process", Reason("shutting_down", "the process is about to stop"))
     log.info("stopping")
     server.should_exit = True
     await serving
+    return code
+
+
+def _code(beside: Collection[asyncio.Task[None]]) -> int:
+    code = STOPPED
+    for task in beside:
+        if task.done() and not task.cancelled() and (fault := task.exception()) is not None:
+            structlog.get_logger().critical("failed", code="fault", message=place_of(fault))
+            code = FAILED
+    return code
 
 
 def _listener(host: str, port: int) -> socket.socket:

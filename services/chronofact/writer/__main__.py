@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -56,11 +57,11 @@ def main() -> None:
             raise ValueError(f"CHRONOFACT_TEXTS is on: {refusal.message}")
     settle_memory()
     with listening_or_exit("writer"):
-        uvloop.run(run(settings, acceptor, credentials))
+        sys.exit(uvloop.run(run(settings, acceptor, credentials)))
 
 
-async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) -> None:
-    """The service from its first look at the topic to its last acknowledgement."""
+async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) -> int:
+    """The service from its first look at the topic to its last acknowledgement; the code to leave with."""
     topic = facts_topic(settings.facts_topic, settings.facts_partitions)
     health, metrics = Health(PART), Metrics("writer")
     watch = Watch(look_of(settings, topic), health, check_s=settings.topic_check_s)
@@ -80,19 +81,21 @@ async def run(settings: Settings, acceptor: Acceptor, credentials: Credentials) 
         watching = asyncio.create_task(watch.run())
         if settings.texts == "on" and isinstance(text_side, TextSide):
             await text_side.texts.load()
-        await serve(
+        code = await serve(
             app,
             host=settings.writer_host,
             port=settings.writer_port,
             health=health,
             stopping=stopping,
             drain_timeout_s=settings.drain_timeout_s,
+            beside=[watching],
         )
         watching.cancel()
         if isinstance(text_side, TextSide):
             await text_side.close()
         await asyncio.to_thread(producer.close)
         structlog.get_logger().info("stopped")
+        return code
 
 
 def _producer(settings: Settings, topic: Topic) -> LogProducer:
