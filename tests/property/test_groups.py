@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import permutations
 from random import Random
 from time import process_time
 
@@ -20,6 +21,7 @@ from chronofact.domain.events import (
     Happening,
     Lifecycle,
     RelationDeclared,
+    Succession,
     Verdict,
 )
 from chronofact.domain.history import History
@@ -98,6 +100,29 @@ def test_large_groups_folded_event_by_event_are_those_folded_at_once(seed: int) 
                 assert labels == dict(told.labels), story(events[:number])
                 assert outcome.state_hash == told.state_hash == whole.take_outcome().state_hash
                 assert lanes_of(state) == lanes_of(at_once) == lanes_of(whole)
+
+
+@pytest.mark.parametrize("order", [*permutations(range(4))])
+def test_an_automatic_edge_to_one_that_had_ended_covers_its_near_duplicates_too(order: tuple[int, ...]) -> None:
+    said: list[Happening] = [
+        single(0, Interval(None, 10)),
+        single(1, Interval(20, None)),
+        single(2, Interval(20, None)),
+        relation(0, 2, Verdict.NEAR_DUPLICATE),
+    ]
+    state = History()
+    for event in events_of([said[place] for place in order]):
+        state.apply(event)
+    labels = {state.standing.numbered[number - 1].id: label for number, label in state.take_outcome().labels}
+    assert [labels[version_of(number)].lifecycle for number in range(3)] == ["ACTIVE", "ACTIVE", "SUPERSEDED"]
+    assert labels[version_of(2)].superseded_by_id == version_of(1)
+
+
+def single(number: int, valid: Interval) -> FactAsserted:
+    value = b'"%d"' % number
+    succession = Succession.AUTOMATIC if number == 1 else Succession.EXPLICIT
+    hashed = sha256(value).digest()
+    return FactAsserted(version_of(number), value, hashed, valid, "s", bytes(32), succession=succession)
 
 
 def lanes_of(state: History) -> list[object]:

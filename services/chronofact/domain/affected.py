@@ -92,7 +92,8 @@ def _automatic_targets(
         if standing.reach[at] <= version.start and standing.is_orderly:
             return
         below = standing.numbered[standing.by_start[at][1] - 1]
-        if below.end > version.start or not below.capable or below.pairs or below in changed or below in knots:
+        passes_on = not below.capable or below.pairs or below.group is not None or below in changed or below in knots
+        if passes_on or below.end > version.start:
             yield below
         is_solid = below.active and below.automatic and below.to == POS and below.start < below.end
         if (
