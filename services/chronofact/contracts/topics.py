@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from chronofact.runtime.resources import schema_path
+
+STAMPS: Final = "message.timestamp.type"
+"""The setting that says whose time a message bears."""
+GIVEN: Final = "CreateTime"
+"""Of it: the producer's. A topic has it while it is filled with messages of another, each with the time that it had there."""
+SIZES: Final = "max.message.bytes"
+CLOSED: Final = "0"
+"""Of it: the topic takes no message any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from chronofact.contracts.topics import Topic, catalogue
+from chronofact.contracts.topics import CLOSED, SIZES, STAMPS, Topic, catalogue
 from chronofact.contracts.topics import facts_topic as facts_named
 from chronofact.kafka.errors import GONE, PASSING, missing, refused
 from chronofact.kafka.options import client_options
@@ -34,10 +34,8 @@ _ANSWERED: Final = GONE | {KafkaError.TOPIC_ALREADY_EXISTS}
 _LEADER_PAUSE_S: Final = 0.05
 _LEADER_WAIT_S: Final = 1.0
 """How long a partial look waits for a partition whose leader may be gone, while its heir is not elected yet."""
-CLOSED: Final = "0"
-"""The ``max.message.bytes`` of a topic that takes no message any more."""
-_OF_WRITING: Final = frozenset({"message.timestamp.type", "max.message.bytes"})
-_SIZES: Final = ("retention.ms", "retention.bytes")
+_OF_WRITING: Final = frozenset({STAMPS, SIZES})
+_RETENTION: Final = ("retention.ms", "retention.bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +328,7 @@ def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool)
         found = config.get(name, "")
         if name in _OF_WRITING and not is_written:
             continue
-        if name == "max.message.bytes" and found == CLOSED:
+        if name == SIZES and found == CLOSED:
             yield Unfit(
                 "topic_closed",
                 f"the topic {topic.name} is closed: its messages were moved to another topic",
@@ -338,9 +336,9 @@ def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool)
                 " move back by `chronofact topics reopen` (docs/operations/more-partitions.md)",
             )
             continue
-        if name == "max.message.bytes":
+        if name == SIZES:
             is_right = int(found or 0) >= int(wanted)
-        elif name in _SIZES and wanted == "-1":
+        elif name in _RETENTION and wanted == "-1":
             is_right = found == "-1"
         else:
             is_right = found == wanted
@@ -354,14 +352,14 @@ def _config_faults(topic: Topic, config: Mapping[str, str], *, is_written: bool)
 
 
 _UNSEALED: Final = {
-    "message.timestamp.type": "where it is being filled it is sealed at the end (`chronofact topics seal`); where it is not: "
+    STAMPS: "where it is being filled it is sealed at the end (`chronofact topics seal`); where it is not: "
 }
 _FAULT_CODES: Final = {
     "cleanup.policy": "cleanup_policy_differs",
     "retention.ms": "retention_limited",
     "retention.bytes": "retention_limited",
-    "message.timestamp.type": "timestamp_type_differs",
-    "max.message.bytes": "message_size_limited",
+    STAMPS: "timestamp_type_differs",
+    SIZES: "message_size_limited",
 }
 
 

@@ -9,15 +9,13 @@ from types import TracebackType
 from typing import Final, Self
 
 from chronofact.contracts.refilling import Stamped
-from chronofact.contracts.topics import Topic
-from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults
+from chronofact.contracts.topics import CLOSED, GIVEN, SIZES, STAMPS, Topic
+from chronofact.kafka.admin import Admin, TopicState, check, faults
 from chronofact.kafka.consumer import RawMessage
 from chronofact.kafka.refill import Refill
 from chronofact.kafka.whole_log import WholeLog
 from chronofact.runtime.failures import Transient, Unfit
 
-STAMPS: Final = "message.timestamp.type"
-_SIZES: Final = "max.message.bytes"
 _CLOSED_S: Final = 1.0
 """How long after a topic was closed all its brokers know."""
 _SETTLED_S: Final = 10.0
@@ -72,9 +70,9 @@ class Filling:
         Raises:
             Transient, Unfit: as ``look``.
         """
-        stamped = replace(self._topic, config={**self._topic.config, STAMPS: "CreateTime"})
+        stamped = replace(self._topic, config={**self._topic.config, STAMPS: GIVEN})
         self._admin.create([stamped])
-        self._configured("CreateTime")
+        self._configured(GIVEN)
         state = self.look()
         if state is None:
             raise Transient("kafka_unreachable", "the topic that was just made is not there yet")
@@ -147,8 +145,8 @@ class Begun:
         Raises:
             Transient, Unfit: as for ``Filling.look``.
         """
-        if self._state.config.get(_SIZES) != CLOSED:
-            self._admin.configure(self._topic.name, {_SIZES: CLOSED})
+        if self._state.config.get(SIZES) != CLOSED:
+            self._admin.configure(self._topic.name, {SIZES: CLOSED})
             time.sleep(_CLOSED_S)
         self._look()
 

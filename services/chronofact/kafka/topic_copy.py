@@ -9,15 +9,13 @@ from hashlib import blake2b
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
-from chronofact.contracts.topics import Topic
-from chronofact.kafka.admin import CLOSED, Admin, TopicState, check, faults, were_added
+from chronofact.contracts.topics import CLOSED, GIVEN, SIZES, STAMPS, Topic
+from chronofact.kafka.admin import Admin, TopicState, check, faults, were_added
 from chronofact.kafka.copy_ends import Back, Front, committed
 from chronofact.kafka.copy_places import Copied, Moving, Place, came_from
 from chronofact.kafka.refill import Refill
 from chronofact.runtime.failures import Transient, Unfit
 
-STAMPS: Final = "message.timestamp.type"
-SIZES: Final = "max.message.bytes"
 ROUND_MESSAGES: Final = 20_000
 ROUND_BYTES: Final = 64 * 2**20
 NEAR_S: Final = 1.0
@@ -93,7 +91,7 @@ class TopicCopy:
         self._make(old)
         new = self._admin.settled(self._target, passing=(Transient, Unfit))
         check(self._target, new, is_written=False)
-        if new.config[STAMPS] != "CreateTime":
+        if new.config[STAMPS] != GIVEN:
             raise Unfit(
                 "copy_sealed",
                 f"the topic {self._target.name} is sealed: it is no copy, or its move is over",
@@ -172,7 +170,7 @@ class TopicCopy:
 
     def _make(self, old: TopicState) -> None:
         size = max(int(self._source.config[SIZES]), int(old.config[SIZES]))
-        filled = {**self._target.config, STAMPS: "CreateTime", SIZES: str(size)}
+        filled = {**self._target.config, STAMPS: GIVEN, SIZES: str(size)}
         self._admin.create([replace(self._target, config=filled)])
 
     def _open(self, new: TopicState) -> None:
@@ -311,7 +309,7 @@ def reopen(bootstrap: str, source: Topic, target: Topic, *, options: Mapping[str
             remedy="name the topic that it was copied into by --to",
         )
     _refuse_written(target, new, copied)
-    admin.configure(target.name, {STAMPS: "CreateTime"})
+    admin.configure(target.name, {STAMPS: GIVEN})
     # from here on no writer that looks at it writes to it
     try:
         _refuse_written(target, admin.state(target), copied)

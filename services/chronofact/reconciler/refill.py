@@ -11,6 +11,7 @@ from typing import Final
 
 from chronofact.contracts.position import Position
 from chronofact.contracts.refilling import KeptEvent, Source, Stamped, Stamps, said_again
+from chronofact.contracts.topics import GIVEN, STAMPS
 from chronofact.domain.errors import Rejected
 from chronofact.kafka.partitioning import partition_of
 from chronofact.reconciler.refill_ports import Begun, Kept, Message, Progress, State, Tally, Topic
@@ -18,7 +19,6 @@ from chronofact.runtime.failures import Unfit
 
 STATES: Final = frozenset({"catching_up", "verifying", "ready", "live", "retired"})
 """In which a projection's tables are whole."""
-STAMPS: Final = "message.timestamp.type"
 TELL_EVERY: Final = 2_000
 _OTHER: Final = (
     "refill from another projection of the topic, or restore the database: docs/operations/lost-broker-disk.md"
@@ -129,14 +129,14 @@ class Refiller:
                 self._append(partition, start, total)
 
     def _is_full(self, state: State) -> bool:
-        return state.config.get(STAMPS) != "CreateTime" and dict(state.high_watermarks) == self._totals
+        return state.config.get(STAMPS) != GIVEN and dict(state.high_watermarks) == self._totals
 
     def _refuse_topic(self, state: State) -> None:
         name = self._topic.name
         self._refuse_own(state.topic_id)
         over = [one for one, end in state.high_watermarks.items() if end > self._totals.get(one, 0)]
         is_begun = any(state.high_watermarks.values())
-        is_sealed = state.config.get(STAMPS) != "CreateTime"
+        is_sealed = state.config.get(STAMPS) != GIVEN
         if over or (is_begun and is_sealed and not self._is_full(state)):
             raise _not_empty(
                 name, f"{sum(state.high_watermarks.values()):,} messages that this refill did not put there"
