@@ -216,6 +216,7 @@ def test_over_http_and_on_the_command_line(kafka: str, topic_name: str, filled: 
                 ("/v1/checks?limit=0", 400), ("/v1/checks?cursor=-1", 400), ("/v1/checks?other=1", 400),
             ):  # fmt: skip
                 assert http.get(path).status_code == status, path
+            assert http.get("/v1/checks/77").json()["error"]["field"] == "run_id"
             for body, status in (
                 ("[]", 422),
                 ("{", 400),

@@ -208,6 +208,12 @@ def test_what_is_wrong_is_refused_by_name(
     assert writer.models.read == []
 
 
+def test_how_long_a_category_may_be_is_told_as_such(writer: RememberingWriter) -> None:
+    assert (
+        remember(writer, memory(category="a" * 194)).json()["error"]["message"] == "category is longer than 193 bytes"
+    )
+
+
 def test_a_lone_surrogate_is_refused(writer: RememberingWriter) -> None:
     body = orjson.dumps(memory(text="@")).replace(b"@", b"\\ud83d")
     error = writer.ask("POST", "/v1/memories", content=body, headers=JSON).json()["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeAlias
 
 import orjson
@@ -45,8 +46,12 @@ def may_lack_keys(raw: Raw, found: Any) -> bool:
         return True
 
 
-def exactly(raw: Raw) -> Any:
+def exactly(raw: Raw, *, constant: Callable[[str], Any] | None = None) -> Any:
     """As RFC 8259 says; an object that names a key twice is a ``Repeating``, and lone surrogates stay in.
+
+    Args:
+        raw: The bytes.
+        constant: What to make of NaN and infinities, where they are not to be refused at once.
 
     Raises:
         Rejected: ``encoding_not_utf8``, ``json_malformed``, ``nesting_too_deep``, ``number_not_finite``.
@@ -56,7 +61,9 @@ def exactly(raw: Raw) -> Any:
     except UnicodeDecodeError:
         raise Rejected("encoding_not_utf8", "the body is not UTF-8") from None
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_integer)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=constant or _refuse_constant, parse_int=_integer
+        )
     except RecursionError:
         raise Rejected("nesting_too_deep", "values nest at most 64 deep") from None
     except json.JSONDecodeError:

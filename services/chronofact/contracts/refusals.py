@@ -54,6 +54,8 @@ def refusal_of(error: ValidationError, *, fields: Collection[str] = ()) -> Rejec
     errors = error.errors(include_url=False)
     found = _misspelt(errors, fields) or _first(errors)
     code, message = _BY_TYPE.get(found["type"], ("field_type", _WANTED.get(found["type"], "is of another JSON type")))
+    if found["type"] == "string_too_long":
+        message = f"the field has at most {found['ctx']['max_length']:,} characters"
     if allowed := found.get("ctx", {}).get(_ALLOWED.get(found["type"], "")):
         message = f"{message}: {allowed}"
     message += _hint(found, fields) + _example(found)

@@ -89,7 +89,10 @@ class ScopeKinds:
         kind = self._kinds.get(name)
         if kind is None:
             if _NAME.fullmatch(name) is None:
-                raise Rejected("scope_malformed", "scope is written kind:key, like repo:acme/web", field="scope")
+                small = "; a kind is written in small letters" if name.lower() in self._kinds else ""
+                raise Rejected(
+                    "scope_malformed", f"scope is written kind:key, like repo:acme/web{small}", field="scope"
+                )
             known, near = ", ".join(self.names()), hint(name, self._kinds)
             raise Rejected(
                 "scope_kind_unknown", f"the kind of scope is not known; known are {known}{near}", field="scope"

@@ -92,7 +92,7 @@ class Reconciler:
         """
         run = await asyncio.to_thread(self._checks.run, run_id)
         if run is None:
-            raise Rejected("not_found", "no check has this number", field="id")
+            raise Rejected("not_found", "no check has this number", field="run_id")
         return run
 
     async def stop(self) -> None:

@@ -73,7 +73,7 @@ def _line(line: Raw) -> Parsed:
     try:
         return _command(_load(line))
     except Rejected as error:
-        return error
+        return Rejected(error.code, error.message.replace("the body", "the line", 1), field=error.field)
 
 
 def _command(found: Any) -> Parsed:
@@ -116,7 +116,7 @@ def _has_huge(found: Any) -> bool:
 
 def _load_exactly(raw: Raw) -> Any:
     """As RFC 8259 says, with every command checked that holds what JSON allows and we can't keep."""
-    found = exactly(raw)
+    found = exactly(raw, constant=float)
     try:
         return [_checked(one) for one in found] if type(found) is list else _raised(_checked(found))
     except RecursionError:
@@ -165,7 +165,9 @@ def _check(found: Any, depth: int) -> None:
         case int():
             check_integer(found)
         case float() if not math.isfinite(found):
-            raise Rejected("number_not_finite", "the number is beyond what a double can hold")
+            raise Rejected(
+                "number_not_finite", "NaN, an infinity, or a number beyond what a double can hold, is no JSON number"
+            )
         case dict():
             for name, inner in found.items():
                 _check_text(name)

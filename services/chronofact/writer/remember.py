@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chronofact.contracts.commands import Memory
-from chronofact.contracts.fact_keys import check_key
+from chronofact.contracts.fact_keys import KEY_BYTES_MAX, check_key
 from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.domain.canonical import digest
 from chronofact.domain.errors import Rejected
@@ -59,5 +59,8 @@ def memory_key(category: str) -> str:
     try:
         check_key(key if category else category)
     except Rejected as error:
-        raise Rejected(error.code, error.message.replace("key", "category", 1), field="category") from None
+        message = error.message.replace("key", "category", 1)
+        if error.code == "key_too_long":
+            message = f"category is longer than {KEY_BYTES_MAX - len(MEMORY_PREFIX)} bytes"
+        raise Rejected(error.code, message, field="category") from None
     return key
