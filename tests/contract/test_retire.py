@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from chronofact.postgres.projections import create_projection, publish, route
+from chronofact.postgres.projections import create_projection, publish
 from chronofact.postgres.retire_store import NotRetirable, RetireStore
 from chronofact.postgres.session import connect
 
@@ -37,7 +37,7 @@ def told(database: str, statement: str) -> object:
 def test_what_is_read_stays_whatever_the_reason(p2: str) -> None:
     assert refused(p2, "p1", is_forced=True) == "retire_routed"
     with connect(p2, "test", autocommit=True) as connection:
-        route(connection, TENANT, "p2")
+        connection.execute("insert into chronofact.tenant_route (tenant_id, projection) values (%s, 'p2')", (TENANT,))
     assert refused(p2, "p2", is_forced=True) == "retire_routed"
     assert refused(p2, "p9") == "projection_unknown"
 

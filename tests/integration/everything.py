@@ -25,8 +25,8 @@ from chronofact.domain.events import (
     RelationsChecked,
     Verdict,
 )
+from chronofact.postgres.projections import PARTITION_SHIFT
 from chronofact.postgres.template import scripts
-from chronofact.postgres.verify_side import PARTITION_SHIFT
 from tests.integration.saying import Fact, Said
 
 DAY_US: Final = 86_400_000_000

@@ -22,7 +22,6 @@ KEPT_MAX: Final = 10_000
 """Divergences that a run keeps; all are counted."""
 CHUNK_EVENTS: Final = 8_000
 DROP_LOCK_TIMEOUT_MS: Final = 50
-PARTITION_SHIFT: Final = 40
 WATCHED: Final[dict[str, str | int]] = {
     # a server that computes hears of a client's death only if it looks: a check that was killed would go on for long
     "client_connection_check_interval": 2_000,

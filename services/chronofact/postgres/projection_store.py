@@ -27,7 +27,7 @@ from chronofact.postgres import copy, silence
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.packed import PackedLines, encoded
 from chronofact.postgres.parking_batch import ParkingBatch, asks
-from chronofact.postgres.projections import leaves_of
+from chronofact.postgres.projections import PARTITION_SHIFT, leaves_of
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.raw_values import head_line
 from chronofact.postgres.rules import known_rule
@@ -37,7 +37,6 @@ from chronofact.postgres.template import scripts
 from chronofact.runtime.failures import ConstraintBroken, Fenced, Held, Transient, Unfit
 from chronofact.runtime.fingerprint import fold_fingerprint
 
-PARTITION_SHIFT: Final = 40
 PARKED_WINDOW: Final = 10_000
 STATEMENT_TIMEOUT_MS: Final = 60_000
 LOCK_TIMEOUT_MS: Final = 10_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from time import sleep
 from typing import Any, Final
-from uuid import UUID
 
 from psycopg import Connection, sql
 
@@ -28,6 +27,8 @@ VIEWS: Final = (
     "memory_current",
     "memory_timeline",
 )
+PARTITION_SHIFT: Final = 40
+"""``fact_no`` has the Kafka partition above this bit and a counter from 1 below (schemas/postgres/projection)."""
 PUBLISH_LOCK_TIMEOUT_MS: Final = 50
 PUBLISH_TRIES: Final = 100
 
@@ -86,16 +87,6 @@ def route_default(connection: Connection[Any], name: str) -> None:
             "insert into chronofact.tenant_route (tenant_id, projection) values (null, %s)"
             " on conflict on constraint tenant_route_one_a_tenant do nothing",
             (name,),
-        )
-
-
-def route(connection: Connection[Any], tenant_id: UUID, name: str) -> None:
-    """Routes one tenant; rolling back is the same call with the old name."""
-    with failures_named():
-        connection.execute(
-            "insert into chronofact.tenant_route (tenant_id, projection) values (%s, %s)"
-            " on conflict on constraint tenant_route_one_a_tenant do update set projection = excluded.projection",
-            (tenant_id, name),
         )
 
 

@@ -21,11 +21,11 @@ from chronofact.domain.canonical import canonical_text
 from chronofact.postgres.errors import failures_named
 from chronofact.postgres.holding import snapshot
 from chronofact.postgres.memory_lines import high_first
+from chronofact.postgres.projections import PARTITION_SHIFT
 from chronofact.postgres.raw_loaders import MicrosLoader, RawLoader
 from chronofact.postgres.template import script
 from chronofact.runtime.failures import Unfit
 
-PARTITION_SHIFT: Final = 40
 FETCHED: Final = 5_000
 IDENTITIES_KEPT: Final = 50_000
 _HALVES_AT: Final = 4

@@ -11,9 +11,9 @@ from psycopg import Connection, sql
 
 from chronofact.contracts.verification import TABLES, Aspects, NamedFact
 from chronofact.postgres.errors import failures_named
+from chronofact.postgres.projections import PARTITION_SHIFT
 from chronofact.postgres.template import Script, Slot, script
 
-PARTITION_SHIFT: Final = 40
 FIRST_NO: Final = -(2**63)
 LAST_NO: Final = 2**63 - 1
 SPAN_SPARSE: Final = 4
