@@ -53,6 +53,11 @@ def test_one_that_came_back_to_stay_is_well_and_its_leavings_are_told() -> None:
     assert with_leavings(Check("writer", "ok", "ready"), None, 0) == Check("writer", "ok", "ready")
 
 
+def test_a_second_projector_is_begun_by_the_command_of_the_first() -> None:
+    check = _service("projector-2", "http://127.0.0.1:1")
+    assert (check.state, check.remedy) == ("unreachable", "chronofact up, or chronofact projector")
+
+
 def test_a_partition_that_stands_still_is_no_lag_like_another() -> None:
     assert lag_told({("p1", 0): (5, 10)}, {("p1", 0): (5, 20)}).state == "ok"
     still = lag_told({("p1", 0): (0, 10), ("p1", 3): (60, 10)}, {("p1", 0): (0, 10), ("p1", 3): (61, 10)})
