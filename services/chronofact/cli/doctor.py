@@ -235,8 +235,8 @@ def _service(name: str, address: str | None) -> Check:
             answer = http.get(f"{url(address)}/readyz")
             lag_s = _lag_s(http.get(f"{url(address)}/metrics").text) if name.startswith("projector") else 0
     except httpx.HTTPError as error:
-        remedy = f"chronofact up, or chronofact {name.partition('-')[0]}"
-        return Check(name, "unreachable", f"no answer at {address}: {error}", remedy)
+        begin = f"chronofact up, or chronofact {name.partition('-')[0]}"
+        return Check(name, "unreachable", f"no answer at {address}: {error}", begin)
     if answer.is_success and lag_s > LAG_MAX_S:
         return Check(name, "failed", f"ready at {address}, but {lag_s:.0f} s behind the log", f"logs/{name}.log")
     told = answer.json() if answer.headers.get("content-type") == "application/json" else {}
