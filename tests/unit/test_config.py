@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from chronofact.cli.__main__ import app
 from chronofact.cli.outcome import ExitCode, Failure
-from chronofact.runtime.config import Settings, settings_or_exit
+from chronofact.runtime.config import _WRITTEN, Settings, faults_told, settings_or_exit
 from chronofact.runtime.environment import log_unknown_settings, unknown_settings
 
 
@@ -106,6 +106,37 @@ def test_what_is_wrong_with_a_setting_is_said_by_the_variable_and_in_our_words(
     with pytest.raises(SystemExit):
         settings_or_exit()
     assert capsys.readouterr().err.startswith(f"chronofact: {told}")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("MODEL_URL", "localhost:11434", "it should be like http://127.0.0.1:11434/v1"),
+        ("MODEL_URL", "http://[::1", "it should be like http://127.0.0.1:11434/v1"),
+        ("ADJUDICATOR_WRITER", "http://::::", "it should be like http://127.0.0.1:8080"),
+        ("PROJECTION", "main", "it should be p and a number, like p1"),
+        ("FEEDS", "p1 p2", "it should be projections by comma, like p1,p2"),
+        ("CHECK_DAILY_AT", "3 am", "it should be a time of the day in UTC, like 03:30"),
+        ("PROJECTOR_NAME", "a b", "it should be 1 to 100 of a-z, A-Z, 0-9, '.', '_' and '-'"),
+    ],
+)
+def test_how_a_setting_is_written_is_said_in_words(
+    name: str, given: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"CHRONOFACT_{name}", given)
+    with pytest.raises(ValidationError) as wrong:
+        Settings()
+    assert faults_told(wrong.value) == [f"CHRONOFACT_{name}: {told}"]
+
+
+def test_every_setting_with_a_pattern_has_it_in_words() -> None:
+    with_pattern = {name for name, one in Settings.model_json_schema()["properties"].items() if "pattern" in one}
+    assert with_pattern == _WRITTEN.keys()
+
+
+@pytest.mark.parametrize("url", ["", "http://[::1]:8080", "https://models.example/v1/", "http://me:secret@proxy:80/v1"])
+def test_addresses_of_all_forms_are_taken(url: str) -> None:
+    assert Settings(adjudicator_writer=url).adjudicator_writer == url
 
 
 def test_settings_are_frozen() -> None:

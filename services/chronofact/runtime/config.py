@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -23,6 +24,18 @@ from pydantic_settings import (
 _USAGE: Final = 2
 _CONNINFO: Final = re.compile(r"\s*(postgres(ql)?://([^\s%]|%[0-9A-Fa-f]{2})*|(\w+\s*=.*)?)\s*", re.ASCII | re.DOTALL)
 """A URL whose escapes are some, or words with values; the rest libpq finds."""
+_URL: Final = r"^(?:|https?://(?:[^\s/@]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]@]+)(?::[0-9]{1,5})?(?:/\S*)?)$"
+_NAME_TOLD: Final = "1 to 100 of a-z, A-Z, 0-9, '.', '_' and '-'"
+_WRITTEN: Final = {
+    "adjudicator_name": _NAME_TOLD,
+    "projector_name": _NAME_TOLD,
+    "adjudicator_writer": "like http://127.0.0.1:8080",
+    "model_url": "like http://127.0.0.1:11434/v1",
+    "projection": "p and a number, like p1",
+    "feeds": "projections by comma, like p1,p2",
+    "check_daily_at": "a time of the day in UTC, like 03:30",
+}
+"""Settings that have a pattern, in words."""
 _ALMOST: Final = 0.85
 FURTHER: Final = (
     *("config", "cache", "tenant", "token"),
@@ -78,7 +91,7 @@ class Settings(BaseSettings):
     )
     adjudicator_writer: str = Field(
         "",
-        pattern=r"^(?:|https?://\S+)$",
+        pattern=_URL,
         description="URL of the writer that it says verdicts to; empty for CHRONOFACT_WRITER_HOST and CHRONOFACT_WRITER_PORT.",
     )
     adjudicator_at_once: Count = Field(32, le=256, description="Memories that it looks at at once.")
@@ -92,7 +105,7 @@ class Settings(BaseSettings):
 
     model_url: str = Field(
         "",
-        pattern=r"^(?:|https?://\S+)$",
+        pattern=_URL,
         description="OpenAI-compatible address of the model that decides pairs which the rule can't, `/v1` included; empty for none: then they wait.",
     )
     model_name: str = Field("", max_length=200, description="What that model is called there.")
@@ -335,9 +348,15 @@ def settings_or_exit() -> Settings:
 def faults_told(error: ValidationError) -> list[str]:
     """What is wrong with settings, each after its variable's name, without its value."""
     found = error.errors(include_url=False, include_input=False)
-    told = [one["msg"].removeprefix("Value error, ").replace("Input should be", "it should be") for one in found]
+    told = [_told(one) for one in found]
     names = ["".join(f"CHRONOFACT_{part}: ".upper() for part in one["loc"][:1]) for one in found]
     return [name + what for name, what in zip(names, told, strict=True)]
+
+
+def _told(one: ErrorDetails) -> str:
+    if one["type"] == "string_pattern_mismatch":
+        return f"it should be {_WRITTEN[str(one['loc'][0])]}"
+    return one["msg"].removeprefix("Value error, ").replace("Input should be", "it should be")
 
 
 @contextmanager
