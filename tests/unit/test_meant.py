@@ -205,6 +205,9 @@ async def test_refusals_over_http_name_the_call_and_the_methods() -> None:
     assert await refusal_of_call("writer", "GET", "/v1/facts") == (
         404, "no such address; did you mean GET /v1/facts of the reader? /docs lists them", None
     )  # fmt: skip
+    assert await refusal_of_call("reader", "GET", "/v1/resolve/") == (
+        404, "no such address; did you mean GET /v1/resolve? /docs lists them", None
+    )  # fmt: skip
     assert await refusal_of_call("reader", "GET", "/nothing/here") == (404, "no such address; /docs lists them", None)
     assert await refusal_of_call("reader", "POST", "/v1/explain") == (
         405, "the address takes GET; facts are said by POST /v1/events of the writer", "GET"

@@ -44,7 +44,12 @@ _ALIVE: Final = answers({200: "It runs."}, {200: shape({"status": words("alive")
 def create_app(service: str, summary: str, *, health: Health, metrics: Metrics) -> FastAPI:
     """An application with /livez, /readyz, /metrics, /openapi.json and /docs, to add routes to."""
     app = FastAPI(
-        title=f"Chronofact {service}", summary=summary, version=version("chronofact"), docs_url=None, redoc_url=None
+        title=f"Chronofact {service}",
+        summary=summary,
+        version=version("chronofact"),
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.service = service
     app.add_exception_handler(Rejected, _on_rejected)
