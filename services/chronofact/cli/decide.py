@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from chronofact.client import Client
     from chronofact.client.verdicts import Pair
 
-PREFIX: Final = "memory/"
 CHOICES: Final = {
     "1": "the first supersedes the second",
     "2": "the second supersedes the first",
@@ -72,12 +71,14 @@ def decide(
 
     A person's word outranks those of rule and model, before and after it. The latest of a person's counts: a later one takes it back, and "unrelated" undoes what a verdict did, whoever gave it. Saying again what counts already says nothing.
     """
+    from chronofact.contracts.memories import MEMORY_PREFIX
+
     left, said, right = _parts(words)
     if said is None and (json or not sys.stdin.isatty()):
         raise Failure("say how they relate: LEFT RELATION RIGHT", code=ExitCode.USAGE)
     with asking(data, reader, tenant, token, writer=writer) as client:
         pair = client.pair(left, right)
-        fact: Mapping[str, Any] = {"subject": subject, "key": PREFIX + category, "scope": scope}
+        fact: Mapping[str, Any] = {"subject": subject, "key": MEMORY_PREFIX + category, "scope": scope}
         if subject is None:
             fact = _fact(client, pair, right)
         wanted = _asked(pair, left, right) if said is None else _wanted(said, left)
@@ -88,7 +89,7 @@ def decide(
             return
         verdict = client.decide(
             fact["subject"],
-            fact["key"].removeprefix(PREFIX),
+            fact["key"].removeprefix(MEMORY_PREFIX),
             left,
             right,
             wanted.relation.value,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chronofact.contracts.position import Position, put_varint, take_varint
+from chronofact.contracts.position import TOPIC_ID_BYTES, Position, put_varint, raw_of, take_varint
 from chronofact.contracts.reading import Scopes
 from chronofact.domain.errors import Rejected
 
 _VERSION: Final = 0x81
 """Unlike a position's, so that neither is taken for the other."""
-_TOPIC_ID_BYTES: Final = 16
-_TOKEN_CHARS_MAX: Final = 16_384
 _PARTITION_MAX: Final = 2**15 - 1
 _NUMBER_MAX: Final = 2**63 - 1
 
@@ -86,7 +84,7 @@ class Place:
             Rejected: ``position_malformed``.
         """
         try:
-            place = cls._read(_raw_of(text))
+            place = cls._read(raw_of(text))
         except (ValueError, IndexError):
             raise Rejected("position_malformed", "not an id or a position that this service gave") from None
         if place is None:
@@ -99,7 +97,7 @@ class Place:
     def _read(cls, raw: bytes) -> Place | None:
         if raw[0] != _VERSION:
             return None
-        at = 1 + _TOPIC_ID_BYTES
+        at = 1 + TOPIC_ID_BYTES
         name = raw[at + 1 : at + 1 + raw[at]].decode("ascii")
         place = cls(raw[1:at], name)
         at += 1 + len(name)
@@ -111,12 +109,6 @@ class Place:
                 raise ValueError("out of range")
             place.move(partition, Reached(next_offset, released))
         return place
-
-
-def _raw_of(text: str) -> bytes:
-    if len(text) > _TOKEN_CHARS_MAX:
-        raise ValueError("too long")
-    return urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
 
 
 class Window(NamedTuple):

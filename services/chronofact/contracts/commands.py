@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 NO_NUL = r"^[^\x00]*$"
 """U+0000 is refused by name wherever a text is stored."""
+VALUE_BYTES_MAX: Final = 65_536
+"""Of a value, and of a memory's text, in canonical JSON."""
 
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=NO_NUL)]
 Reason: TypeAlias = Annotated[str, StringConstraints(max_length=4_096, pattern=NO_NUL)]

@@ -10,7 +10,7 @@ from typing import Final
 from chronofact.domain.errors import Rejected
 
 _VERSION: Final = 1
-_TOPIC_ID_BYTES: Final = 16
+TOPIC_ID_BYTES: Final = 16
 _TOKEN_CHARS_MAX: Final = 16_384
 _PARTITION_MAX: Final = 2**31 - 1
 _OFFSET_MAX: Final = 2**63 - 1
@@ -41,7 +41,7 @@ class Position:
             Rejected: ``position_malformed``.
         """
         try:
-            position = cls._read(_raw_of(text))
+            position = cls._read(raw_of(text))
         except (ValueError, IndexError):
             raise Rejected("position_malformed", "not a position that this service gave") from None
         if position.encode() != text:
@@ -50,9 +50,9 @@ class Position:
 
     @classmethod
     def _read(cls, raw: bytes) -> Position:
-        if raw[0] != _VERSION or len(raw) <= _TOPIC_ID_BYTES:
+        if raw[0] != _VERSION or len(raw) <= TOPIC_ID_BYTES:
             raise ValueError("unknown version or cut short")
-        at = 1 + _TOPIC_ID_BYTES
+        at = 1 + TOPIC_ID_BYTES
         next_offsets: dict[int, int] = {}
         while at < len(raw):
             partition, at = take_varint(raw, at)
@@ -60,7 +60,7 @@ class Position:
             if partition > _PARTITION_MAX or next_offset > _OFFSET_MAX:
                 raise ValueError("out of range")
             next_offsets[partition] = next_offset
-        return cls(raw[1 : 1 + _TOPIC_ID_BYTES], next_offsets)
+        return cls(raw[1 : 1 + TOPIC_ID_BYTES], next_offsets)
 
     def merge(self, other: Position) -> Position:
         """The position that covers both.
@@ -83,7 +83,12 @@ class Position:
         return all(next_offsets.get(one, 0) >= wanted for one, wanted in self.next_offsets.items())
 
 
-def _raw_of(text: str) -> bytes:
+def raw_of(text: str) -> bytes:
+    """The bytes of a token.
+
+    Raises:
+        ValueError: it is none of ours.
+    """
     if len(text) > _TOKEN_CHARS_MAX:
         raise ValueError("too long")
     return urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))

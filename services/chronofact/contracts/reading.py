@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from chronofact.contracts.position import Position
 from chronofact.contracts.projection import StoredEvent
 from chronofact.domain.identity import FactIdentity
+
+KINDS: Final = ("unknown", "value", "conflict", "values")
+"""Of an answer, by the number that a projection keeps."""
 
 
 class Standing(NamedTuple):

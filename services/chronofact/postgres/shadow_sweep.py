@@ -12,6 +12,7 @@ from psycopg.rows import class_row
 from psycopg.types.json import Json
 from psycopg.types.range import TimestamptzRange as Range
 
+from chronofact.contracts.reading import KINDS
 from chronofact.contracts.shadow import NOT_DRAWN, Candidate, Difference, Said, Shadow, Stretch, Verdict
 from chronofact.postgres.check_run import WATCHED
 from chronofact.postgres.errors import failures_named
@@ -165,13 +166,10 @@ def _stretch(line: Sequence[Any]) -> Stretch:
     return Stretch(
         valid_from,
         valid_to,
-        _KINDS[kind],
+        KINDS[kind],
         None if reason is None else str(reason),
         tuple(value_hashes),
         values_digest,
         versions_digest,
         said,
     )
-
-
-_KINDS: Final = ("unknown", "value", "conflict", "values")

@@ -14,7 +14,6 @@ from chronofact.contracts.reading import Claim, Found, WantedClaim
 from chronofact.reader.ports import Snapshot
 from chronofact.reader.questions import Slot
 
-KINDS: Final = ("unknown", "value", "conflict", "values")
 REASONS: Final = (
     "",
     "excluded",

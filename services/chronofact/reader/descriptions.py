@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-_INSTANT: Final = {"type": "string", "format": "date-time"}
-_ID: Final = {"type": "string", "format": "uuid"}
+from chronofact.runtime.openapi import ID, INSTANT
+
 _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "subject": ({"type": "string"}, "A UUID, or any string within the tenant."),
     "key": ({"type": "string"}, "Fact key."),
@@ -14,11 +14,11 @@ _PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"type": "array", "items": {"type": "string"}},
         "kind:key; may repeat, nearest first; default user:self.",
     ),
-    "valid_at": (_INSTANT, "When it held; default now."),
-    "as_of": (_INSTANT, "As known when; default everything applied."),
+    "valid_at": (INSTANT, "When it held; default now."),
+    "as_of": (INSTANT, "As known when; default everything applied."),
     "prefix": ({"type": "string"}, "Only keys that start so."),
-    "fact_id": (_ID, "Id of a fact."),
-    "version_id": (_ID, "Id of a version."),
+    "fact_id": (ID, "Id of a fact."),
+    "version_id": (ID, "Id of a version."),
     "relation": ({"type": "string", "enum": ["OPEN", "RESOLVED"]}, "Which edges; default both."),
     "cursor": ({"type": "string"}, "Where a page before this one ended."),
     "limit": ({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 100}, "Length of the page."),

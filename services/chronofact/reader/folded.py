@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from chronofact.contracts.context import Contradiction
-from chronofact.contracts.reading import Claim, EventLine, FactHead, Found, Rectangle, Silence, VersionLine
+from chronofact.contracts.reading import KINDS, Claim, EventLine, FactHead, Found, Rectangle, Silence, VersionLine
 from chronofact.domain.events import Event, FactAsserted
 from chronofact.domain.history import History
 from chronofact.domain.interval import format_bound, format_instant
@@ -19,7 +19,7 @@ from chronofact.domain.labels import label_of
 from chronofact.domain.resolve import Conflict, Unknown, Value, answer_at, valid_during
 from chronofact.domain.rules import RULE_DEFAULT
 from chronofact.domain.standing import Version
-from chronofact.reader.answers import KINDS, REASONS
+from chronofact.reader.answers import REASONS
 from chronofact.reader.counted import Unread
 from chronofact.reader.slices import rectangles_of
 

@@ -11,13 +11,12 @@ import orjson
 from fastapi import Request
 
 from chronofact.contracts.fact_keys import check_prefix
+from chronofact.contracts.reading import KINDS, FactHead, FactsWanted, ListedFact, Rectangle, VersionLine
 from chronofact.contracts.reading import EventLine as Line
-from chronofact.contracts.reading import FactHead, FactsWanted, ListedFact, Rectangle, VersionLine
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_bound, format_instant
 from chronofact.reader.answers import (
     CLAIMS_MAX,
-    KINDS,
     NOTHING,
     REASONS,
     Body,

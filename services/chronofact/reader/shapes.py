@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from chronofact.reader.answers import KINDS, REASONS
+from chronofact.contracts.reading import KINDS
+from chronofact.reader.answers import REASONS
 from chronofact.runtime.openapi import (
     ANY,
     COUNT,

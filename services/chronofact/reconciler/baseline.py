@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from chronofact.contracts.baseline import BadLine, BaselineReport, RawLine, Theirs
+from chronofact.contracts.commands import VALUE_BYTES_MAX
 from chronofact.contracts.fact_keys import check_key
 from chronofact.contracts.json_text import exactly
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, ScopeKinds
@@ -21,7 +22,6 @@ from chronofact.domain.rules import value_key
 from chronofact.reconciler.shadow_ports import Baseline
 
 NAME_CHARS_MAX: Final = 512
-VALUE_BYTES_MAX: Final = 65_536
 BAD_KEPT_MAX: Final = 100
 SHOWN_BYTES_MAX: Final = 1_000
 PARTS_MAX: Final = 1_000

@@ -20,7 +20,7 @@ from chronofact.reconciler.requests import Operating, body_of, only
 from chronofact.reconciler.routes_told import change_body, refusal_body, route_body, routed_body
 from chronofact.reconciler.routing import Router
 from chronofact.runtime.http import error_body, json_response
-from chronofact.runtime.openapi import COUNT, ID, INSTANT, TEXT, Schema, many, nullable, shape, words
+from chronofact.runtime.openapi import COUNT, FLAG, ID, INSTANT, TEXT, Schema, many, nullable, shape, words
 
 TENANT_CHARS_MAX: Final = 256
 TEXT_CHARS_MAX: Final = 1_000
@@ -36,7 +36,6 @@ _FIELDS: Final[Mapping[str, Schema]] = {
     "by": {"type": "string", "description": "Who; it is kept."},
 }
 _WANTED: Final = {"type": "object", "additionalProperties": False, "properties": _FIELDS}
-_FLAG: Final[Schema] = {"type": "boolean"}
 _ROUTED: Final = shape(
     {
         "tenants": COUNT,
@@ -57,7 +56,7 @@ _ROUTE: Final = shape(
         "state": TEXT,
         "change": nullable(COUNT),
         "kind": nullable(words("switch", "rollback")),
-        "forced": nullable(_FLAG),
+        "forced": nullable(FLAG),
         "reason": nullable(TEXT),
         "by": nullable(TEXT),
         "changed_at": nullable(INSTANT),
@@ -71,7 +70,7 @@ _CHANGE: Final = shape(
         "to": TEXT,
         "kind": words("switch", "rollback"),
         "undoes": nullable(COUNT),
-        "forced": _FLAG,
+        "forced": FLAG,
         "overridden": many(TEXT),
         "reason": nullable(TEXT),
         "by": TEXT,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from chronofact.contracts.codec import FactEvent
 from chronofact.contracts.commands import (
+    VALUE_BYTES_MAX,
     Assert,
     CheckRelations,
     Command,
@@ -20,6 +21,7 @@ from chronofact.contracts.fact_keys import KeyDeclaration, KeyDeclarations
 from chronofact.contracts.memories import MEMORY_PREFIX
 from chronofact.contracts.payload import payload_of
 from chronofact.contracts.scope_kinds import DEFAULT_SCOPE, Scope, ScopeKinds, covers
+from chronofact.contracts.verifying import SUPERSEDES_MAX
 from chronofact.domain.canonical import canonical, digest
 from chronofact.domain.errors import Rejected
 from chronofact.domain.events import (
@@ -38,10 +40,9 @@ from chronofact.domain.identity import (
     subject_id_of,
     version_id_of,
 )
-from chronofact.writer.fields import VALUE_BYTES_MAX, bound_at, id_of, instant_at, interval_of, mode_of, text_value
+from chronofact.writer.fields import bound_at, id_of, instant_at, interval_of, mode_of, text_value
 from chronofact.writer.said import said_of
 
-SUPERSEDES_MAX: Final = 100
 CLOCK_SLACK_US: Final = 5 * 60 * 1_000_000
 _SLOTS_KEPT: Final = 8_192
 _HASH_CHARS: Final = 64

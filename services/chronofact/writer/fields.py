@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from chronofact.contracts.commands import VALUE_BYTES_MAX
 from chronofact.contracts.payload import id_bytes
 from chronofact.domain.canonical import canonical
 from chronofact.domain.errors import Rejected
@@ -12,7 +13,6 @@ from chronofact.domain.events import Mode
 from chronofact.domain.interval import Interval, parse_instant
 
 _INSTANTS_KEPT: Final = 4_096
-VALUE_BYTES_MAX: Final = 65_536
 
 _instant = lru_cache(_INSTANTS_KEPT)(parse_instant)
 
