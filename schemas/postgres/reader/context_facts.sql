@@ -1,4 +1,5 @@
--- A subject's facts in a chain of scopes with their answers, nearest scope first, then by key.
+-- A subject's facts in a chain of scopes with their answers, nearest scope first, then by key. Of many values it is not
+-- said how long all of them stay the same: each has its own stretch, and to find that one takes ten times as long.
 select
     f.place,
     f.fact_id,
@@ -22,6 +23,7 @@ from (
         one.fact_id,
         one.fact_key,
         one.subject_label,
+        one.lane_mode,
         case
             when %(next_offsets)s::bigint[] is null then %(system_as_of)s::timestamptz
             else {schema}.known_by(one.fact_no, %(next_offsets)s, %(system_as_of)s)
@@ -38,4 +40,28 @@ from (
     order by s.place, one.fact_key
     limit %(limit)s
 ) as f
-cross join lateral {schema}.read_at(f.fact_no, %(valid_at)s, f.as_of) as r
+left join lateral (
+    select true as lanes_say
+    from {schema}.top_at(f.fact_no, 0, %(valid_at)s, f.as_of) as top
+    where f.lane_mode > 0 and top.kind = 3
+    offset 0
+) as many on true
+-- "offset 0" keeps each condition a gate before its function, not a filter behind it
+cross join lateral (
+    select one.*
+    from {schema}.read_at(f.fact_no, %(valid_at)s, f.as_of) as one
+    where many.lanes_say is null
+    union all
+    select
+        lanes.kind,
+        lanes.reason,
+        lanes.versions,
+        null::timestamptz,
+        null::timestamptz,
+        null::uuid,
+        null::json,
+        null::timestamptz,
+        null::uuid[]
+    from {schema}.lanes_at(f.fact_no, %(valid_at)s, f.as_of) as lanes
+    where many.lanes_say
+) as r

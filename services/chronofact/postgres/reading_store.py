@@ -135,7 +135,7 @@ class ReadingStore:
                     yield PostgresSnapshot(connection, self._statements, standing)
                 finally:
                     if not connection.closed:
-                        await connection.execute("rollback")
+                        await connection.execute("commit")  # after a rollback psycopg forgets what is planned
 
     async def _routed(
         self, connection: AsyncConnection[Any], tenant_id: UUID, name: str, parameters: Mapping[str, Any]
