@@ -107,6 +107,6 @@ def seconds_of(retry_after: str | None) -> float | None:
 def _until(date: str) -> float | None:
     try:
         at = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at.tzinfo else None
