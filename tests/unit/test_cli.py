@@ -206,6 +206,10 @@ def test_a_context_shows_its_lines_and_what_to_ask(chronofact: Command) -> None:
         with serving(Told(nothing)) as reader:
             assert chronofact("context", "ana", "--reader", reader.url) == 0
         assert chronofact.out.startswith(said)
+        assert chronofact.err == ""
+    with serving(Told({**nothing, "left_out": 0, "questions": []})) as reader:
+        assert chronofact("context", "ana", "--reader", reader.url) == 0
+    assert chronofact.err == "chronofact facts SUBJECT lists what is known; --scope names another scope\n"
 
 
 def test_a_timeline_has_both_axes(chronofact: Command) -> None:

@@ -131,3 +131,14 @@ async def test_the_client_of_an_event_loop_explains_the_same() -> None:
         async with AsyncClient(reader=reader.url) as client:
             assert (await client.explain("ana", "package_manager", scope="user:self")).standings == {}
     assert reader.asked[0].params == [("subject", "ana"), ("key", "package_manager"), ("scope", "user:self")]
+
+
+def test_where_nothing_was_ever_said_it_names_what_lists_the_rest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = explanation() | {"answer": {"kind": "unknown", "reason": "never_recorded"}}
+    with serving(Told(nothing)) as reader:
+        monkeypatch.setattr(sys, "argv", ["chronofact", "why", "ana", "k", "--reader", reader.url])
+        with pytest.raises(SystemExit):
+            main()
+    assert capsys.readouterr().err == "chronofact facts SUBJECT lists what is known; --scope names another scope\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Scope, Tenant, Token, ValidAt
-from chronofact.cli.reads import PANEL, Subject, asking, given, instants, send_on, show
+from chronofact.cli.reads import KNOWN, PANEL, Subject, asking, given, instants, send_on, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,6 +50,8 @@ def context(
     if not json:
         send_on(body["questions"], "settle_command", data=data, tenant=tenant)
     show({**body, "cursor": None} if not json else body, lambda: _rendered(body), json=json)
+    if not json and not (body["text"] or body["questions"] or body["left_out"] or body["too_long_count"]):
+        print(KNOWN, file=sys.stderr)
 
 
 def _rendered(body: Any) -> RenderableType:

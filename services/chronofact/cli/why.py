@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from chronofact.cli.options import AsOf, DataFolder, Json, Reader, Scope, Tenant, Token, ValidAt
-from chronofact.cli.reads import PANEL, Key, Subject, asking, instants, show
+from chronofact.cli.reads import KNOWN, PANEL, Key, Subject, asking, instants, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,6 +40,8 @@ def why(
     with asking(data, reader, tenant, token) as client:
         body = client.get("/v1/explain", [*params, *instants(valid_at, as_of)])
     show(body, lambda: _rendered(body), json=json)
+    if not json and body["answer"].get("reason") == "never_recorded":
+        print(KNOWN, file=sys.stderr)
 
 
 def _rendered(body: Any) -> RenderableType:
