@@ -24,7 +24,7 @@ _NOT: Final = frozenset({"not", "n't", "never", "no", "none", "nobody", "nothing
 
 def line_of(doc: Doc, prepared: Prepared) -> str:
     """``n:user V:work P:at N:acme``, the words that only say since when left out; nothing for several sentences or many words."""
-    tokens = [token for token in doc if not token.is_punct]
+    tokens = [token for token in doc if not token.is_punct or token.text == "%"]
     if len(tokens) > WORDS_MAX or sum(1 for _ in doc.sents) > 1:
         return ""
     root = next(doc.sents).root

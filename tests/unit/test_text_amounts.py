@@ -1,0 +1,109 @@
+"""Two sentences of one amount or time, said in other words: the later holds; another thing's amount stands beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chronofact.text.measures import said_of
+from tests.labelled_pairs import is_superseded
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The newsletter has 450 subscribers.", "The newsletter just hit 1,200 subscribers."),
+        (
+            "The p95 latency of the search API is 800 ms.",
+            "Search API p95 latency dropped to 250 ms after adding a cache.",
+        ),
+        ("Omar's marathon personal best is 3:42:10.", "Omar ran a new marathon personal best of 3:35:20."),
+        ("The free plan allows 3 projects.", "The free plan now includes 5 projects."),
+        ("User's startup has 40 paying customers.", "The startup is up to 65 paying customers."),
+        ("User drinks three cups of coffee a day.", "User is down to one cup of coffee a day."),
+        ("User goes to the gym twice a week.", "User goes to the gym four times a week."),
+        ("User earns $85,000 a year.", "User's salary was bumped to $97,000 a year."),
+        ("Tara's follower count is 5,000 on TikTok.", "Tara has 12,000 TikTok followers now."),
+        ("User weighs 190 pounds.", "User is down to 175 pounds."),
+        ("My best 10K time is 52 minutes.", "I set a new 10K best of 49 minutes."),
+        ("Data retention is 30 days.", "We extended data retention to 90 days."),
+        ("Jen has run two marathons.", "Jen finished her third marathon."),
+    ],
+)
+def test_another_amount_of_the_same_supersedes(earlier: str, later: str) -> None:
+    assert is_superseded(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Priya's newsletter has 450 subscribers.", "The newsletter just hit 1,200 subscribers."),
+        ("Priya drinks three cups of coffee a day.", "User is down to one cup of coffee a day."),
+        ("Priya's data retention is 30 days.", "We extended data retention to 90 days."),
+        ("Priya goes to the gym twice a week.", "User goes to the gym four times a week."),
+        ("Priya earns $85,000 a year.", "User's salary was bumped to $97,000 a year."),
+        ("The auth service has a limit of 100 requests per minute.", "The billing service has a limit of 500 requests per minute now."),
+        ("The API allows 100 requests per minute.", "The API allows 5,000 requests per day now."),
+        ("The app has 300 paying users.", "The app now has 4,000 users."),
+        ("The plugin has 15,000 installs.", "The plugin got 300 installs last week."),
+        ("The channel has 200 subscribers.", "The goal is to reach 1,000 subscribers on the channel."),
+        ("The database is 200 GB.", "The database backup is 80 GB now."),
+        ("The Berlin office has 30 employees.", "The company has grown to 450 employees."),
+        ("User's daily calorie goal is 2,000.", "The daily step goal was raised to 10,000."),
+        ("User works out four days a week.", "User works from home three days a week now."),
+        ("The trip costs $1,200 per person.", "The trip budget is $5,000 now."),
+        ("The support team has four members.", "User's team grew to eleven people."),
+        ("Jolene weighs 68 kg.", "Jolene lifts 80 kg."),
+        ("Phase one has 40 participants.", "Phase two has 200 participants now."),
+        ("User has 3 meetings on Tuesday.", "User has 5 meetings on Wednesday."),
+        ("The store has over 50 customers.", "The store now has 70 customers."),
+        ("The firm has about 50 employees.", "The firm now has 52 employees."),
+        ("User speaks three languages.", "User is learning a fourth language."),
+    ],
+)  # fmt: skip
+def test_what_may_stand_beside_an_amount_does_not(earlier: str, later: str) -> None:
+    assert not is_superseded(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Nina sees her trainer on Tuesdays.", "Sessions with Nina's trainer are on Fridays now."),
+        ("The team standup is at 9:30.", "Standup is at 10 from now on."),
+        ("User's flight leaves at 7:40.", "The flight has been delayed to 9:15."),
+        ("User's book club meets on the first Friday.", "The book club now meets on Sundays."),
+        ("Sprint planning is every other Monday.", "Sprint planning happens on Tuesdays now."),
+        ("Theo has soccer practice on Wednesdays.", "Theo's soccer practice takes place on Saturdays from now on."),
+    ],
+)
+def test_another_time_of_the_same_supersedes(earlier: str, later: str) -> None:
+    assert is_superseded(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The team standup is at 9:30.", "The design review is at 11 from now on."),
+        ("The gym opens at 6.", "The gym closes at 10 now."),
+        ("Class starts at 6 pm.", "Class ends at 8 pm now."),
+        ("Theo has soccer practice on Wednesdays.", "Lily's soccer practice is on Saturdays now."),
+        ("The paper deadline is October 1st.", "The abstract deadline is September 20th."),
+        ("User works from home on Fridays.", "User works late on Thursdays now."),
+        ("The gym opens at 8 on weekdays.", "The gym opens at 10 on weekends now."),
+        ("User wakes up at 6.", "User goes to bed at 10 now."),
+        ("The book club meets on Fridays.", "The book club might move to Sundays."),
+    ],
+)
+def test_what_may_stand_beside_a_time_does_not(earlier: str, later: str) -> None:
+    assert not is_superseded(earlier, later)
+
+
+def test_a_version_and_a_year_of_a_name_are_no_amounts() -> None:
+    assert said_of("n:cluster V:run P:on N:kubernetes #:1.24") is None
+
+
+def test_a_reason_and_a_purpose_say_nothing_of_the_amount() -> None:
+    said = said_of("n:latency V:drop P:to #:250 n:ms P:after v:add n:cache")
+    assert said is not None
+    assert [one.word for one in said.words] == ["latency", "drop", "ms"]
