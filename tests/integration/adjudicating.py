@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple, Self
@@ -20,6 +20,7 @@ from chronofact.domain.identity import DEVELOPMENT_TENANT
 from chronofact.kafka.admin import Admin
 from chronofact.text.frames import Frame, Holds, Temporality
 from chronofact.text.pairs import index_keys
+from chronofact.text.told import Given, Told, with_told
 from tests.integration.deriving import derived
 from tests.integration.projecting import ProjectorProcess, ServiceProcess, append
 from tests.integration.saying import Fact, Said
@@ -149,6 +150,15 @@ class Judged:
             )
         ]
 
+    def ends(self, said: Said) -> list[tuple[str, str]]:
+        """Of a version of a fact: since when, and why."""
+        return self._lines(
+            "select e.canonical_payload::json ->> 'effective_at', e.canonical_payload::json ->> 'reason'"
+            " from chronofact.memory_fact_event as e where e.event_type = 'FactEnded'"
+            " and e.canonical_payload::json ->> 'version_id' = %s order by e.event_seq",
+            str(UUID(bytes=said.version_id or b"")),
+        )
+
     def lifecycle(self, said: Said) -> str:
         ((found,),) = self._lines(
             "select lifecycle from chronofact.memory_fact_version where id = %s", UUID(bytes=said.version_id or b"")
@@ -187,9 +197,11 @@ def judged_on(kafka: str, topic: str, database: str) -> Iterator[Judged]:
         yield Judged(kafka, topic, database, writer)
 
 
-def remembered(subject: str, text: str, *frames: Frame, since: str | None = None, source: str = "chat") -> Said:
-    """A text memory with these frames."""
-    stored = derived(index_keys(frames), frames=[one.to_json() for one in frames])
+def remembered(
+    subject: str, text: str, *frames: Frame, since: str | None = None, source: str = "chat", gave: Sequence[Given] = ()
+) -> Said:
+    """A text memory with these frames, and the facts that its sentence gave."""
+    stored = derived(index_keys(frames), frames=with_told([one.to_json() for one in frames], Told(frames, tuple(gave))))
     return Fact(subject, "memory/preference").asserts(
         text,
         since,

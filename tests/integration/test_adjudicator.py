@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import orjson
 import pytest
 
 from chronofact.contracts.pending import pending_in
+from chronofact.domain.interval import parse_instant
+from chronofact.text.frames import Frame, Holds, Polarity, Temporality
+from chronofact.text.told import Given
 from tests.integration import model_server as faults
 from tests.integration.adjudicating import (
     GO,
@@ -27,7 +31,7 @@ from tests.integration.adjudicating import (
 )
 from tests.integration.fixtures_stack import database_like
 from tests.integration.model_server import Side, model_server
-from tests.integration.saying import Said
+from tests.integration.saying import Fact, Said
 
 
 @pytest.fixture(scope="module")
@@ -130,22 +134,40 @@ def test_pairs_wait_for_a_model_that_is_away_seen_and_counted_and_are_decided_wh
     assert orjson.loads(answered[4])["choices"][0]["message"]["content"]
 
 
-def test_a_kill_between_verdict_and_check_judges_nothing_twice_and_forgets_no_call(judged: Judged) -> None:
+def job_left(subject: str) -> tuple[Said, Said, Said]:
+    """A fact, the memory of the sentence that gave it, and that of its ending."""
+    acme = Frame("user", "employer", "acme", "organisation", cardinality=Holds.ONE)
+    over = replace(acme, polarity=Polarity.NEGATIVE, temporality=Temporality.ENDED, cues=("now",))
+    fact = Fact(subject, "employer").asserts("acme", MARCH)
+    given = Given("employer", fact.version_id or b"", parse_instant(MARCH), None, is_automatic=False, frame=acme)
+    works = remembered(subject, f"{subject} works at Acme", acme, since=MARCH, gave=[given])
+    return fact, works, remembered(subject, f"{subject} no longer works at Acme", over, since=JUNE)
+
+
+def test_a_kill_before_the_check_judges_nothing_twice_ends_no_fact_twice_and_forgets_no_call(judged: Judged) -> None:
     python, go = python_and_go("killed", is_known=False)
+    fact, works, left = job_left("killed")
+    ended = [(JUNE, f"ended by memory {UUID(bytes=left.version_id or b'')}")]
     another, change = python_and_go("budget", is_known=False)
     with model_server(go_is_newer) as server:
         writer = str(judged.writer.http.base_url).rstrip("/")
         spent = judged.calls_today()
         model: dict[str, Any] = {"model_url": server.url, "model_name": "m", "model_calls_per_day": spent + 1}
         with Held(writer) as held, judged.adjudicator(adjudicator_writer=held.url, **model) as adjudicator:
-            judged.say(python, is_told=False)
+            judged.say(python, fact, works, is_told=False)
             judged.say(go)
             assert held.held.wait(30)
             assert len(server.requests) == 1
+            judged.say(left)
+            eventually(lambda: judged.ends(fact) == ended)
             adjudicator.kill()
-        assert judged.checks(go) == []
-        with judged.adjudicator(**model):
+        assert judged.checks(go) == judged.checks(left) == []
+        with judged.adjudicator(**model) as adjudicator:
             (check,) = judged.await_checks(go)
+            assert [one.reason for one in judged.await_checks(left)] == ["rule"]
+            # said again by the same event, and by none of the memory that is told of again
+            assert adjudicator.metric("chronofact_adjudicator_facts_ended_total") == 1
+            judged.tell(left, works)
             # the day's one call is spent, though who made it is gone
             judged.say(another, change)
             (waiting,) = judged.await_checks(change)
@@ -155,6 +177,7 @@ def test_a_kill_between_verdict_and_check_judges_nothing_twice_and_forgets_no_ca
         assert tuple(check) == (1, 1, 0, "model", True)
         assert len(server.requests) == 1
         assert len(judged.relations(python, go)) == 1
+        assert (judged.ends(fact), judged.lifecycle(works)) == (ended, "SUPERSEDED")
 
 
 def test_a_rebalance_and_a_kill_lose_nothing_and_judge_nothing_twice(judged: Judged) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from chronofact.client import Accepted, Source
+from chronofact.client import Accepted, Source, Unknown, Value
 from tests.integration import model_server as faults
 from tests.integration.adjudicating import eventually
 from tests.integration.fixtures_stack import database_like
@@ -223,3 +223,30 @@ def test_what_is_said_in_a_conversation_is_judged_as_any_memory(stack: Everythin
     assert (relation["relation"], relation["newer"], relation["llm_call_made"]) == ("supersedes", go, False)
     assert stack.texts("hal", valid_at=APRIL) == ["I prefer Python."]
     assert stack.texts("hal", valid_at=JULY) == ["I am switching to Go."]
+
+
+@pytest.mark.parametrize("order", ["as it was", "the ending first"])
+def test_what_a_conversation_says_is_over_is_no_answer_any_more_whichever_was_told_first(
+    stack: Everything, order: str
+) -> None:
+    subject, said = f"lea, {order}", {"I work at Acme. I live in Oslo.": MARCH, "I no longer work at Acme.": JUNE}
+    for text in said if order == "as it was" else reversed(said):
+        told = stack.client.interact(subject, [{"role": "user", "text": text, "at": said[text]}], source=text)
+        for one in told["turns"][0]["memories"]:
+            assert stack.client.relations(version_id=one["version_id"], wait_ms=30_000)["checked"]
+    (works,) = stack.client.relations(subject, relation="supersedes")["relations"]
+    assert (works["reason"], works["llm_call_made"]) == ("ended", False)
+    acme, over = (stack.client.resolve(subject, "employer", valid_at=at) for at in (APRIL, JULY))
+    oslo = stack.client.resolve(subject, "residence", valid_at=JULY)
+    assert isinstance(acme, Value)
+    assert isinstance(over, Unknown)
+    assert isinstance(oslo, Value)
+    assert (acme.value, over.reason, oslo.value) == ("acme", "ended", "oslo")
+    asserted, end = stack.client.events(acme.reading.fact.fact_id)["events"]
+    assert (asserted["event_type"], end["event_type"]) == ("FactAsserted", "FactEnded")
+    assert end["payload"]["reason"] == f"ended by memory {works['newer']}"
+    # a person's word on the two memories, and then on the fact
+    stack.client.decide(subject, "conversation", works["left"], works["right"], "unrelated", by="bob")
+    assert isinstance(stack.client.resolve(subject, "employer", valid_at=JULY), Unknown)
+    stack.client.revoke(subject, "employer", event_id=end["event_id"], reason="she is back")
+    assert isinstance(stack.client.resolve(subject, "employer", valid_at=JULY), Value)

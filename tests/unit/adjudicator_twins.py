@@ -137,31 +137,34 @@ class Log:
     ) -> None:
         if self.fails:
             raise self.fails.pop(0)
-        self.said.extend(commands)
-        for one in commands if self.shows else ():
-            self._project(one)
+        for one in commands:
+            self.said.append(one)
+            # ends are of other facts
+            if self.shows and one["type"] != "end":
+                self._project(one, len(self.said))
 
-    def _project(self, said: Mapping[str, Any]) -> None:
+    def _project(self, said: Mapping[str, Any], event_seq: int) -> None:
         look = self.store.look_now
         assert look is not None
         if said["type"] == "check_relations":
             told = (said["pairs"], said["decided"], said["pending"], said["reason"], said["llm_call_made"])
-            look = look._replace(check=Check(look.memory.version_id, b"", 0, 0, *told))
+            look = look._replace(check=Check(look.memory.version_id, b"", event_seq, 0, *told))
         else:
             left, right = (UUID(said[f"{side}_version_id"]).bytes for side in ("left", "right"))
             lower, higher = sorted((left, right))
+            newer = said.get("newer_version_id")
             declared = Counting(
                 left=lower,
                 right=higher,
                 relation=said["relation"],
-                newer=None,
+                newer=newer and UUID(newer).bytes,
                 decided_at=0,
                 decided_by=said["decided_by"],
                 reason=said["reason"],
                 llm_call_made=said["llm_call_made"],
                 model=said["model"],
                 event_id=b"",
-                event_seq=0,
+                event_seq=event_seq,
             )
             look = look._replace(declared=[*look.declared, declared])
         self.store.look_now = look
@@ -169,6 +172,10 @@ class Log:
     @property
     def checks(self) -> list[Mapping[str, Any]]:
         return [one for one in self.said if one["type"] == "check_relations"]
+
+    @property
+    def ends(self) -> list[Mapping[str, Any]]:
+        return [one for one in self.said if one["type"] == "end"]
 
     @property
     def relations(self) -> list[Mapping[str, Any]]:
@@ -209,12 +216,16 @@ class Model:
 class Seen:
     weighs: list[Weighed] = field(default_factory=list)
     runs: list[tuple[Weighed, Asked]] = field(default_factory=list)
+    ended: int = 0
 
     def weighed(self, weighed: Weighed, seconds: float) -> None:
         self.weighs.append(weighed)
 
     def ran(self, weighed: Weighed, asked: Asked, seconds: float) -> None:
         self.runs.append((weighed, asked))
+
+    def ended_facts(self, number: int) -> None:
+        self.ended += number
 
 
 @dataclass

@@ -16,7 +16,7 @@ from uuid import UUID
 from chronofact.adjudicator.ledger import claimed
 from chronofact.adjudicator.passing import Passing
 from chronofact.adjudicator.ports import Asker, Claims, Memories, Writer
-from chronofact.adjudicator.weighing import Pair, Weighed, keys_of, weigh
+from chronofact.adjudicator.weighing import Pair, Weighed, ends_beside_rule, keys_of, weigh
 from chronofact.contracts.pending import PendingPair, pending_in, reason_of_check
 from chronofact.domain.events import Decider, Verdict
 from chronofact.domain.interval import format_instant
@@ -25,6 +25,7 @@ from chronofact.postgres.looking import Look, Reach, Ref
 from chronofact.postgres.memories import Check
 from chronofact.runtime.failures import Transient
 from chronofact.text.answers import PairVerdict
+from chronofact.text.ending import End
 from chronofact.text.gate import NOT_CONFIGURED, Asked, Undecided
 from chronofact.text.pairs import Thresholds
 
@@ -62,6 +63,8 @@ class Observer(Protocol):
 
     def ran(self, weighed: Weighed, asked: Asked, seconds: float) -> None: ...
 
+    def ended_facts(self, number: int) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
@@ -97,6 +100,8 @@ class _Case(NamedTuple):
     look: Look
     claim: Claim
     begun: float
+    ended: set[End]
+    """Facts that were said to be over since it was claimed."""
 
 
 class Judge:
@@ -141,6 +146,7 @@ class Judge:
             await self._sleep(CLAIM_PAUSE_S)
         claimed.set(claim)
         declared = -1
+        ended: set[End] = set()
         try:
             while True:
                 # after the claim: what its former holder said is below the end that is waited for
@@ -155,7 +161,7 @@ class Judge:
                     # never asked again in a circle
                     raise Transient("projection_behind", f"{projection} does not show the verdicts of a memory")
                 declared = len(look.declared)
-                outcome = await self._decide(_Case(ref, look, claim, begun), is_too_old=is_too_old)
+                outcome = await self._decide(_Case(ref, look, claim, begun, ended), is_too_old=is_too_old)
                 if outcome is not None:
                     return outcome
         finally:
@@ -169,13 +175,13 @@ class Judge:
         weighed = weigh(case.look, self._thresholds, asked_max=self._asked_max)
         self._observer.weighed(weighed, self._monotonic() - case.begun)
         # what the rule decides waits for no model
-        await self._declare(case, self._by_rule(case.look, weighed))
+        await self._declare(case, self._by_rule(case.look, weighed), weighed.ends)
         in_review = case.look.check is not None and is_in_review(case.look.check.reason)
         asked = _left_to_a_person(weighed) if in_review else await self._ask(weighed)
         if asked.calls:
             # who stood still meanwhile has nothing to say: another has asked, or will
             await self._claims.check(case.claim)
-        await self._declare(case, self._by_model(weighed, asked))
+        await self._declare(case, self._by_model(weighed, asked), _ended_by_model(weighed, asked))
         # a check says that the verdicts are in the log, so it comes after they are
         outcome = await self._check(case, weighed, asked, for_review=is_too_old or in_review)
         self._observer.ran(weighed, asked, self._monotonic() - case.begun)
@@ -225,8 +231,12 @@ class Judge:
             return Outcome.CHECKED
         return Outcome.IN_REVIEW if for_review else Outcome.PENDING
 
-    async def _declare(self, case: _Case, verdicts: Iterable[_Verdict]) -> None:
-        await self._say(case, [one.command(case.ref.version_id) for one in verdicts])
+    async def _declare(self, case: _Case, verdicts: Iterable[_Verdict], ends: Iterable[End]) -> None:
+        fresh = [one for one in ends if one not in case.ended]
+        said = [one.command(case.ref.version_id) for one in verdicts]
+        await self._say(case, [*said, *map(_ended, fresh)])
+        case.ended.update(fresh)
+        self._observer.ended_facts(len(fresh))
 
     async def _say(self, case: _Case, commands: Sequence[Mapping[str, Any]]) -> None:
         if commands:
@@ -239,6 +249,23 @@ def _model_verdict(said: PairVerdict, pair: Pair, decided_at: int, model: str | 
     """Its reason tells why the model was asked, and what it says why."""
     reason = f"{pair.judgement.reason}:{said.because}"
     return _Verdict(said.other, said.relation, said.newer, Decider.MODEL, decided_at, reason, model)
+
+
+def _ended_by_model(weighed: Weighed, asked: Asked) -> Iterable[End]:
+    others = {pair.other.version_id: pair.other for pair in weighed.to_ask}
+    for one in asked.verdicts:
+        yield from ends_beside_rule(weighed.new, others[one.other], one.newer)
+
+
+def _ended(end: End) -> dict[str, Any]:
+    """Of another fact than the memory's: that which its key names. Its id is the same, whichever pair ends it."""
+    return {
+        "type": "end",
+        "key": end.key,
+        "version_id": str(UUID(bytes=end.version_id)),
+        "effective_at": format_instant(end.effective_at),
+        "reason": f"ended by memory {UUID(bytes=end.by)}",
+    }
 
 
 def _checked(ref: Ref, pairs: int, decided: int, pending: int, reason: str, *, has_asked: bool) -> dict[str, Any]:

@@ -49,6 +49,10 @@ class Telling:
             share = self._decided["rule"] / decided
             self._metrics.gauge(f"{_PREFIX}decided_without_model_share").set(share)
 
+    def ended_facts(self, number: int) -> None:
+        """So many facts are over by what a memory says."""
+        self._metrics.counter(f"{_PREFIX}facts_ended_total").inc(number)
+
     def ended(self, outcome: Outcome | str) -> None:
         """A look at a memory is over."""
         self._metrics.counter(f"{_PREFIX}memories_total").labels(outcome).inc()

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from chronofact.domain.events import Verdict
 from chronofact.postgres.looking import Look
-from chronofact.postgres.memories import Candidate, StoredMemory
+from chronofact.postgres.memories import Candidate, Counting, StoredMemory
+from chronofact.text.ending import End, ends_by_rule, ends_by_verdict
 from chronofact.text.frames import frames_of_json
 from chronofact.text.pairs import Judgement, Memory, Outcome, Thresholds, judge, lookup_keys
+from chronofact.text.told import told_of_json
 
 GAVE_WAY = "gave_way"
 """Superseded or merged, and further away than a call has room for: what it gave way to is asked about instead."""
@@ -41,6 +44,8 @@ class Weighed:
     """Further ones to ask about, once the nearest are decided (ADR 40)."""
     left_alone: list[str] = field(default_factory=list)
     """The reason of each pair that there is nothing to decide about."""
+    ends: list[End] = field(default_factory=list)
+    """Facts that are over by the rule, or by what others decided, and no check said so (ADR 44)."""
 
     @property
     def pairs(self) -> int:
@@ -61,10 +66,12 @@ def weigh(look: Look, thresholds: Thresholds, *, asked_max: int) -> Weighed:
     left_alone: list[str] = []
     known = [declared[one.version_id] for one in look.candidates if one.version_id in declared]
     to_ask: list[Pair] = []
+    ends: list[End] = []
     for candidate in look.candidates:
+        other = memory_of(candidate)
+        ends += _ended(look, new, other, declared.get(candidate.version_id))
         if candidate.version_id in declared:
             continue
-        other = memory_of(candidate)
         judgement = judge(new, other, candidate.cosine, thresholds)
         pair = Pair(other, candidate.cosine, judgement, _has_given_way(candidate), candidate.event_seq)
         match judgement.outcome:
@@ -79,7 +86,34 @@ def weigh(look: Look, thresholds: Thresholds, *, asked_max: int) -> Weighed:
     beyond = sum(not pair.has_given_way for pair in further)
     left_alone += [GAVE_WAY] * (len(further) - beyond)
     has_asked = any(one.llm_call_made for one in known)
-    return Weighed(new, len(known), has_asked, by_rule, to_ask[:asked_max], beyond, left_alone)
+    ends = list(dict.fromkeys(ends))
+    return Weighed(new, len(known), has_asked, by_rule, to_ask[:asked_max], beyond, left_alone, ends)
+
+
+def _ended(look: Look, new: Memory, other: Memory, declared: Counting | None) -> list[End]:
+    """What the pair ends of facts; a check says that all which came before it is in the log."""
+    if not new.told.given and not other.told.given:
+        return []
+    is_said = declared is not None and declared.relation == Verdict.SUPERSEDES and declared.decided_by != "rule"
+    newer = declared.newer if declared is not None and is_said else None
+    if look.check is not None:
+        is_news = declared is not None and declared.event_seq > look.check.event_seq
+        return ends_beside_rule(new, other, newer) if is_news else []
+    if declared is not None and declared.decided_by == "person":
+        return _ends_said(new, other, newer)
+    return ends_by_rule(new, other) + _ends_said(new, other, newer)
+
+
+def ends_beside_rule(new: Memory, other: Memory, newer: bytes | None) -> list[End]:
+    """What is over by the word of whoever says that one supersedes the other, and the rule did not tell before."""
+    by_rule = ends_by_rule(new, other)
+    return [one for one in _ends_said(new, other, newer) if one not in by_rule]
+
+
+def _ends_said(new: Memory, other: Memory, newer: bytes | None) -> list[End]:
+    if newer is None:
+        return []
+    return ends_by_verdict(other, new) if newer == new.version_id else ends_by_verdict(new, other)
 
 
 def memory_of(stored: StoredMemory | Candidate) -> Memory:
@@ -91,6 +125,7 @@ def memory_of(stored: StoredMemory | Candidate) -> Memory:
         stored.valid_from_known,
         stored.valid_to,
         frames_of_json(stored.frames),
+        told_of_json(stored.frames),
     )
 
 

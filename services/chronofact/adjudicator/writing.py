@@ -58,10 +58,10 @@ class WriterCalls:
     async def send(
         self, tenant_id: bytes, names: FactNames, commands: Sequence[Mapping[str, Any]], *, still: Still
     ) -> None:
-        """As the port says; what is said of several memories at the same time is one request."""
+        """As the port says; what is said of several memories at the same time is one request. A command may name another key."""
         fact = {"subject": names.subject, "scope": names.scope, "key": names.key}
         for start in range(0, len(commands), COMMANDS_MAX):
-            part = [orjson.dumps({**one, **fact}) for one in commands[start : start + COMMANDS_MAX]]
+            part = [orjson.dumps({**fact, **one}) for one in commands[start : start + COMMANDS_MAX]]
             refusal = await self._said(tenant_id, part, still)
             if refusal is not None:
                 raise refusal

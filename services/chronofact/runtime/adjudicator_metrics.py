@@ -31,6 +31,12 @@ ADJUDICATOR_METRICS: Final = (
         labels=("outcome", "reason"),
     ),
     Metric(
+        "chronofact_adjudicator_facts_ended_total",
+        "counter",
+        ("adjudicator",),
+        "Structured facts of earlier sentences that were ended by what a later one says.",
+    ),
+    Metric(
         "chronofact_adjudicator_runs_total",
         "counter",
         ("adjudicator",),

@@ -28,12 +28,9 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
 
 def ends(old: Frame, new: Frame) -> bool:
     """Whether the thing that ``new`` ends is the one that ``old`` says."""
-    stem = old.slot.partition(":")[0]
     if old.slot == "occupation" and "ends:member" in new.cues and f"at:{new.value}" in old.cues:
         return True
-    fits = any(stem in FAMILIES.get(cue.removeprefix("ends:"), ()) for cue in new.cues if cue.startswith("ends:"))
-    fits = fits or ("ends:work" in new.cues and old.slot == "do:work:in")
-    if not fits:
+    if not ends_kind(old, new) and not ("ends:work" in new.cues and old.slot == "do:work:in"):
         return False
     if not new.value:
         return "all" in new.cues
@@ -48,6 +45,12 @@ def ends(old: Frame, new: Frame) -> bool:
     if f"at:{new.value}" in old.cues:
         return True
     return ended <= held | _stems(old.scope)
+
+
+def ends_kind(old: Frame, new: Frame) -> bool:
+    """Whether ``new`` ends things of the kind that ``old`` says."""
+    first = old.slot.partition(":")[0]
+    return any(first in FAMILIES.get(cue.removeprefix("ends:"), ()) for cue in new.cues if cue.startswith("ends:"))
 
 
 def stem(word: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from chronofact.domain.events import Verdict
 from chronofact.text.alike import alike
-from chronofact.text.amounts import amounts, tell_amounts
 from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
 from chronofact.text.plain import plain
 from chronofact.text.reasons import Reason
+from chronofact.text.told import UNTOLD, Told
 
 __all__ = ["Judgement", "Memory", "Outcome", "Reason", "Thresholds", "index_keys", "judge", "lookup_keys"]
 
@@ -49,6 +50,7 @@ class Memory:
     valid_from_known: bool
     valid_to: int | None
     frames: tuple[Frame, ...]
+    told: Told = UNTOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,7 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
 
 def _found(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
     """By their frames, else by the two sentences as wholes."""
-    found = alike(earlier, later, supersession(earlier, later))
-    return amounts(earlier, later, found) if tell_amounts(earlier, later) else found
+    return alike(earlier, later, supersession(earlier, later))
 
 
 def _by_closeness(
@@ -111,24 +112,12 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
     decided: list[Reason] = []
     blocked: list[Reason] = []
     is_read = True
-    texts = earlier, later
     for old in earlier:
-        if not old.is_main and old in later:
+        found = _of_one(old, earlier, later)
+        if found is None:
             continue  # said again beside what changed
-        beside = any(one is not old and (one.entity, one.slot) == (old.entity, old.slot) for one in earlier)
-        answered = [(found, new) for new in later if (found := answer(old, new)) is not None]
-        answers = [found for found, _ in answered]
-        decides = [found for found in answers if found in DECIDES]
-        kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
-        if not decides and any(_restates(old, new) for new in later):
-            continue
-        is_read &= any(_is_read(found, old, new, texts) for found, new in answered if found in DECIDES)
-        if beside and decides and decides[0] is Reason.VALUE_CHANGED:
-            blocked.append(Reason.MANY_VALUED)  # it says two values of one slot: another may be a third
-        elif decides and not kept:
-            decided.append(decides[0])
-        else:
-            blocked.append((kept or answers or [Reason.NOT_ALL_ANSWERED])[0])
+        is_read &= found.is_read
+        (decided if found.reason in DECIDES else blocked).append(found.reason)
     if not decided and not blocked and earlier:
         return Reason.SAME_VALUE
     if not decided and all(found is Reason.NOT_ALL_ANSWERED for found in blocked):
@@ -137,6 +126,39 @@ def supersession(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | N
         return next((found for found in blocked if found is not Reason.NOT_ALL_ANSWERED), Reason.NOT_ALL_ANSWERED)
     # what either sentence says beyond its frames may be the difference, unless both say it
     return decided[0] if is_read else Reason.UNREAD_WORDS
+
+
+def ended_by(old: Frame, earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
+    """Why the later text answers this one frame of the earlier, whatever else that says; None where it does not."""
+    found = _of_one(old, earlier, later)
+    return found.reason if found is not None and found.is_read and found.reason in DECIDES else None
+
+
+class _Found(NamedTuple):
+    """What a frame is answered by, or what is in the way; and whether both sentences were read as far as it matters."""
+
+    reason: Reason
+    is_read: bool
+
+
+def _of_one(old: Frame, earlier: Sequence[Frame], later: Sequence[Frame]) -> _Found | None:
+    """None where the later text says it again, beside what changed."""
+    if not old.is_main and old in later:
+        return None
+    beside = any(one is not old and (one.entity, one.slot) == (old.entity, old.slot) for one in earlier)
+    answered = [(found, new) for new in later if (found := answer(old, new)) is not None]
+    answers = [found for found, _ in answered]
+    decides = [found for found in answers if found in DECIDES]
+    kept = [found for found in answers if found in {Reason.SAME_VALUE, Reason.CONTAINED_VALUE}]
+    if not decides and any(restates(old, new) for new in later):
+        return None
+    texts = earlier, later
+    is_read = any(_is_read(found, old, new, texts) for found, new in answered if found in DECIDES)
+    if beside and decides and decides[0] is Reason.VALUE_CHANGED:
+        return _Found(Reason.MANY_VALUED, is_read)  # it says two values of one slot: another may be a third
+    if decides and not kept:
+        return _Found(decides[0], is_read)
+    return _Found((kept or answers or [Reason.NOT_ALL_ANSWERED])[0], is_read)
 
 
 def _is_read(found: Reason, old: Frame, new: Frame, texts: tuple[Sequence[Frame], Sequence[Frame]]) -> bool:
@@ -152,7 +174,7 @@ def _words(frames: Sequence[Frame]) -> set[str]:
     return {part for item in frames[0].line.split() for part in item[2:].split("_")} if frames else set()
 
 
-def _restates(old: Frame, new: Frame) -> bool:
+def restates(old: Frame, new: Frame) -> bool:
     """Whether the later text says it as well: it holds on, beside what changed."""
     said = (new.entity, new.slot, new.value, new.polarity, new.modality, new.scope)
     return bool(old.value) and said == (old.entity, old.slot, old.value, old.polarity, old.modality, old.scope)

@@ -6,14 +6,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from chronofact.contracts.derived import Derived, encode
+from chronofact.contracts.derived import Derived, decode, encode
 from chronofact.contracts.log import QueueFull
 from chronofact.domain.errors import Rejected
 from chronofact.text.frames import Frame
 from chronofact.text.pairs import index_keys
 from chronofact.text.sentences import Sentence, whole
+from chronofact.text.told import Told, with_told
 
 BATCH_TEXTS_MAX: Final = 8
 BATCH_CHARS_MAX: Final = 1_000
@@ -70,6 +72,13 @@ class Reading(NamedTuple):
 
     frames: tuple[Frame, ...]
     derived: bytes
+
+    def telling(self, told: Told) -> Reading:
+        """The same, with what else the sentence told."""
+        derived = None if told == Told(self.frames) else decode(self.derived)
+        if derived is None:
+            return self
+        return self._replace(derived=encode(replace(derived, frames=with_told(derived.frames, told))))
 
 
 class Models(NamedTuple):

@@ -16,6 +16,7 @@ from chronofact.text.frames import Frame, Polarity, Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.sentences import Sentence
 from chronofact.text.slots import blocked_by, key_of, states_of, why_none
+from chronofact.text.told import Given, Told
 from chronofact.text.untaken import Untaken
 from chronofact.text.windows import Window, of_fact, of_memory
 from chronofact.text.worker import Reading
@@ -44,6 +45,13 @@ class Said(NamedTuple):
     plain: Sentence
     dates: Dates
     is_quoted: bool = False
+
+
+class Reread(NamedTuple):
+    """What a sentence says where it is better read otherwise: without its lead, and for facts without its dates, too."""
+
+    plain: tuple[Frame, ...] | None = None
+    for_facts: tuple[Frame, ...] | None = None
 
 
 class MemoryTaken(NamedTuple):
@@ -124,7 +132,12 @@ def text_of_facts(said: Said, frames: tuple[Frame, ...]) -> str | None:
     undated = said.dates.undated if said.dates.are_there and not has_begun else ""
     if undated and not _says_time(frames):
         return undated
-    return None if said.plain is said.sentence else said.plain.text
+    return text_of_plain(said)
+
+
+def text_of_plain(said: Said) -> str | None:
+    """What it says without its lead, where it has one; its dates may be what it speaks of ("the meeting on Tuesday")."""
+    return None if said.is_quoted or said.plain is said.sentence else said.plain.text
 
 
 def _says_time(frames: tuple[Frame, ...]) -> bool:
@@ -149,17 +162,16 @@ class Taking:
         taken: TurnTaken,
         said: Said,
         reading: Reading,
-        for_facts: tuple[Frame, ...] | None,
+        again: Reread,
         turn: Turn,
         source: Source,
     ) -> None:
         """A sentence's memory, and the facts that it says."""
         at = bound_at("at", turn.at)
         window = of_memory(said.dates, reading.frames, at)
-        taken.memories.append(self._memory(said.sentence.text, window, reading, source))
         if said.dates.why_not is not None:
             taken.left.append(Left(said.dates.why_not))
-        frames = reading.frames if for_facts is None else for_facts
+        frames = reading.frames if again.for_facts is None else again.for_facts
         dates = Dates() if _says_time(frames) else said.dates
         found = TurnTaken(taken.role)
         for frame in frames:
@@ -169,6 +181,10 @@ class Taking:
             for state in states_of(frame) or (frame,):
                 self._take(found, state, dates, at, source)
         _part_rivals(found)
+        plain = reading.frames if again.plain is None else again.plain
+        meant = tuple(frame for frame in plain if _why_untaken(said, frame) is None)
+        reading = reading.telling(Told(meant, tuple(map(_given, found.facts))))
+        taken.memories.append(self._memory(said.sentence.text, window, reading, source))
         taken.facts += found.facts
         taken.left += found.left
 
@@ -224,6 +240,12 @@ class Taking:
                 raise
             return Untaken.KEY_DECLARED
         return FactTaken(accepted, frame, key, frame.value, window, blocked)
+
+
+def _given(fact: FactTaken) -> Given:
+    """As the sentence's memory keeps it."""
+    version_id = fact.accepted.version_id or b""
+    return Given(fact.key, version_id, fact.window.start, fact.window.end, fact.blocked_by is None, fact.frame)
 
 
 def _why_untaken(said: Said, frame: Frame) -> Untaken | None:

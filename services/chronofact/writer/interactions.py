@@ -9,12 +9,13 @@ from chronofact.contracts.interactions import Interaction, Turn, TurnRejected, i
 from chronofact.contracts.log import Message
 from chronofact.contracts.position import Position
 from chronofact.domain.errors import Rejected
+from chronofact.text.frames import Frame
 from chronofact.text.quoting import is_quoted, quotations, without_lead
 from chronofact.text.sentences import Sentence
 from chronofact.text.untaken import Untaken
 from chronofact.writer.accept import Accepted, Acceptor, Authority, import_time_of, source_hash_of
 from chronofact.writer.fields import bound_at, text_value
-from chronofact.writer.interact import Left, Said, Taking, TurnTaken, said_of, text_of_facts
+from chronofact.writer.interact import Left, Reread, Said, Taking, TurnTaken, said_of, text_of_facts, text_of_plain
 from chronofact.writer.notices import Notice, Notices, notice_of
 from chronofact.writer.remember import memory_key
 from chronofact.writer.service import Outcome, Writer
@@ -124,14 +125,16 @@ class Interactions:
 
     async def _taken(self, taking: Taking, turns: list[Turn], heard: list[_Heard]) -> list[TurnTaken]:
         readings = await self._texts.read([one.said.sentence.text for one in heard])
-        texts = [text_of_facts(one.said, reading.frames) for one, reading in zip(heard, readings, strict=True)]
-        frames = iter(await self._texts.frames([text for text in texts if text is not None]))
-        for_facts = [None if text is None else next(frames) for text in texts]
+        plain = [text_of_plain(one.said) for one in heard]
+        for_facts = [text_of_facts(one.said, reading.frames) for one, reading in zip(heard, readings, strict=True)]
+        texts = list(dict.fromkeys(text for text in (*plain, *for_facts) if text is not None))
+        frames: dict[str | None, tuple[Frame, ...]] = dict(zip(texts, await self._texts.frames(texts), strict=True))
         taken = [_begun(turn) for turn in turns]
         for place, (one, reading) in enumerate(zip(heard, readings, strict=True)):
             turn = turns[one.turn]
             source = taking.source_of(one.turn, turn)
-            taking.add(taken[one.turn], one.said, reading, for_facts[place], turn, source)
+            again = Reread(frames.get(plain[place]), frames.get(for_facts[place]))
+            taking.add(taken[one.turn], one.said, reading, again, turn, source)
             if place % _SLICE == 0:
                 await asyncio.sleep(0)
         return taken
