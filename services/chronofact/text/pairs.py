@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from chronofact.domain.events import Verdict
 from chronofact.text.alike import alike
+from chronofact.text.amounts import amounts, tell_amounts
 from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
@@ -93,7 +94,8 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
 
 def _found(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
     """By their frames, else by the two sentences as wholes."""
-    return alike(earlier, later, supersession(earlier, later))
+    found = alike(earlier, later, supersession(earlier, later))
+    return amounts(earlier, later, found) if tell_amounts(earlier, later) else found
 
 
 def _by_closeness(
