@@ -126,6 +126,23 @@ def test_a_bad_file_of_declarations_is_refused(tmp_path: Path, text: str) -> Non
         KeyDeclarations.load(tmp_path / "keys.yaml")
 
 
+@pytest.mark.parametrize(
+    "fields", ["default: 5", "default: yes", "keys: [all, 1]", "keys: [on]", "keys: all", "default: ''", "keys: ['']"]
+)
+def test_a_kind_whose_keys_are_no_texts_is_refused_before_anybody_names_it(tmp_path: Path, fields: str) -> None:
+    (tmp_path / "kinds.yaml").write_text(f"kinds:\n  team: {{{fields}}}\n")
+    with pytest.raises(ValueError, match=r"kinds\.yaml"):
+        ScopeKinds.load(tmp_path / "kinds.yaml")
+
+
+def test_a_kind_may_have_a_default_and_few_keys(tmp_path: Path) -> None:
+    (tmp_path / "kinds.yaml").write_text("kinds:\n  team: {default: 'on', keys: ['on', 'off']}\n")
+    kinds = ScopeKinds.load(tmp_path / "kinds.yaml")
+    assert str(kinds.normalise("team")) == "team:on"
+    with pytest.raises(Rejected):
+        kinds.normalise("team:5")
+
+
 @pytest.mark.parametrize("key", ["a", "a_b", "memory/food", "office.party", "a-b/c.d", "0", "a" * 200])
 def test_keys_of_the_alphabet_are_taken(key: str) -> None:
     KEYS.of(key)

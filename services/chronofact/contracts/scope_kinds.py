@@ -184,7 +184,11 @@ def _kind(name: str, fields: dict[str, Any]) -> ScopeKind:
     steps = tuple(fields.get("steps", ("nfc",)))
     if not set(steps) <= _STEPS.keys():
         raise ValueError(f"steps are {', '.join(_STEPS)}")
-    return ScopeKind(steps, fields.get("default"), frozenset(fields.get("keys", ())))
+    default, keys = fields.get("default"), fields.get("keys", [])
+    texts = [] if default is None else [default]
+    if not isinstance(keys, list) or not all(one and isinstance(one, str) for one in texts + keys):
+        raise ValueError("default is a text and keys a list of texts, in quotes where YAML reads them otherwise")
+    return ScopeKind(steps, default, frozenset(keys))
 
 
 _STEPS: Final[Mapping[str, Callable[[str], str]]] = {
