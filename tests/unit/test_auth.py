@@ -116,6 +116,13 @@ def test_a_bad_file_of_tokens_is_refused(tmp_path: Path, text: str) -> None:
         TokenCredentials.load(tmp_path / "tokens.toml", normalise_scope=PATTERN)
 
 
+def test_a_token_of_two_owners_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.toml"
+    file.write_text(TOML + f'\n[[tokens]]\nsha256 = "{hashed("t-read")}"\ntenant = "initech"\nroles = ["read"]\n')
+    with pytest.raises(ValueError, match=r"tokens\.toml: .* twice"):
+        TokenCredentials.load(file, normalise_scope=PATTERN)
+
+
 def test_tokens_may_be_json(tmp_path: Path) -> None:
     token = {"sha256": hashed("x"), "tenant": "acme", "roles": ["read"]}
     (tmp_path / "tokens.json").write_text(json.dumps({"tokens": [token]}))

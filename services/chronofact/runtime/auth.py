@@ -105,7 +105,10 @@ class TokenCredentials:
                 scopes = tuple(map(normalise_scope, one.scopes))
             except Rejected as refusal:
                 raise ValueError(f"{path}: scopes: {refusal.message}") from None
-            found[bytes.fromhex(one.sha256)] = tenant_id, one.roles, scopes
+            digest = bytes.fromhex(one.sha256)
+            if digest in found:
+                raise ValueError(f"{path}: a token is listed twice: whose it is would be a guess")
+            found[digest] = tenant_id, one.roles, scopes
         return cls(found)
 
     def caller(self, authorization: str | None, tenant: str | None) -> Caller:
