@@ -49,7 +49,7 @@ def test_what_is_no_english_sentence_has_no_frames(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("I live in Rome(Lisbon).", "rome"),
+        ("I live in Rome/Lisbon(porto).", "lisbon"),
         ("I live in\x07 Rome.\x1b[31m", "rome"),
         ("User prefers ...New York", "new york"),
         ("User's Rome=Lisbon account", "lisbon"),
@@ -62,6 +62,12 @@ def test_no_frame_says_a_name_that_nobody_said(text: str, name: str) -> None:
     said = str([frame.to_json() for frame in extractor().frames(text)]).lower()
     assert name in said
     assert not [one for one in INVENTED if one.lower() in said and one.lower() not in text.lower()]
+
+
+def test_a_bracket_written_close_is_none_of_the_name() -> None:
+    close, apart = (extractor().frames(f"User lives in Rome{space}(Italy).") for space in ("", " "))
+    assert close == apart
+    assert close[0].value == "rome"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from typing import Final
+
+_CLOSE: Final = re.compile(r"(?<=[^\W\d_])\((?=[A-Z])")
+"""A bracket that a name in it was written close to the one before: ``Rome(Italy)``."""
 
 
 def clean(text: str) -> str:
     """One line of words: compatibility forms resolved, typographic quotes made plain, marks and pictures left out."""
     shown = (" " if ch.isspace() else ch for ch in unicodedata.normalize("NFKC", text).translate(_QUOTES))
-    return " ".join("".join(ch for ch in shown if ch == " " or not _is_mark(ch)).split())
+    return _CLOSE.sub(" (", " ".join("".join(ch for ch in shown if ch == " " or not _is_mark(ch)).split()))
 
 
 def _is_mark(character: str) -> bool:
