@@ -74,6 +74,21 @@ async def test_a_body_that_stalls_or_breaks_off_gives_its_room_back(
         assert len(later) == 10
 
 
+async def test_a_body_that_nobody_waits_for_any_more_gives_its_room_back() -> None:
+    bodies = Bodies(body_bytes_max=10, bodies_bytes_max=10, timeout_s=5)
+
+    async def read() -> None:
+        async with bodies.of(stalling(None)):
+            pass
+
+    reading = asyncio.create_task(read())
+    await asyncio.sleep(0.05)
+    reading.cancel()
+    await asyncio.wait({reading})
+    async with bodies.of(request_of(b"1234567890")) as later:
+        assert len(later) == 10
+
+
 def test_a_body_in_chunks_is_one_body() -> None:
     writer = WriterInProcess(body_bytes_max=64, bodies_bytes_max=64)
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from fastapi import Request
 from starlette.datastructures import Headers, QueryParams
-from starlette.requests import ClientDisconnect
 
 from chronofact.contracts.meant import hint
 from chronofact.domain.errors import Rejected
@@ -38,21 +37,20 @@ class Bodies:
             Rejected: ``body_too_large``, ``body_too_slow``, ``queue_full``.
         """
         self._check(_announced(request.headers), 0)
-        chunks = bytearray()
+        chunks, size_bytes = bytearray(), None
+        try:
+            await self._read_in_time(request, chunks)
+            size_bytes = len(chunks)
+            yield chunks
+        finally:
+            self._held -= len(chunks) if size_bytes is None else size_bytes
+
+    async def _read_in_time(self, request: Request, chunks: bytearray) -> None:
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._read(request, chunks)
         except TimeoutError:
-            self._held -= len(chunks)
             raise Rejected("body_too_slow", "the body did not come in time; nothing was sent") from None
-        except (Rejected, ClientDisconnect):
-            self._held -= len(chunks)
-            raise
-        size_bytes = len(chunks)
-        try:
-            yield chunks
-        finally:
-            self._held -= size_bytes
 
     async def _read(self, request: Request, chunks: bytearray) -> None:
         async for chunk in request.stream():
