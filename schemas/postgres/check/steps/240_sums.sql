@@ -1,4 +1,4 @@
--- The state hash of each fact by semantics §5 and decision 0015: a sum over its stretches and conflict edges.
+-- The state hash of each fact by semantics §5 and ADR 15: a sum over its stretches and conflict edges.
 with told as (
     select
         s.fact_no,
