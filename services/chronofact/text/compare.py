@@ -8,7 +8,8 @@ from chronofact.text.fitting import ends, stem
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality, of_entity
 from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
-from chronofact.text.types import are_alternatives, are_apart, are_one_state, follows, type_of
+from chronofact.text.states import are_one_state, follows, passes
+from chronofact.text.types import are_alternatives, are_apart, type_of
 from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
 from chronofact.text.words import HOMES, ORDINALS, SIDE_ROLES
 
@@ -36,7 +37,7 @@ _CUES: Final = frozenset(
     }
 )
 _STATES: Final = frozenset({"diet"})
-_PASSED: Final = frozenset({"prop:phase", "prop:stage", "at:in:grade", "at:in:phase", "at:in:stage"})
+_PASSED: Final = frozenset({"prop:phase", "prop:stage", "at:in:grade"})
 """What one goes through, one after the other."""
 _NEAR: Final = 1.25
 _MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
@@ -46,9 +47,8 @@ _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozen
 
 def answer(old: Frame, new: Frame) -> Reason | None:
     """Why ``new`` supersedes ``old``, what forbids it, or None where they are not about the same."""
-    if of_entity(old) != of_entity(new):
-        return None
-    matched = leaves(old, new) or _match(old, new)
+    if (matched := passes(old, new)) is None and of_entity(old) == of_entity(new):
+        matched = leaves(old, new) or _match(old, new)
     if matched is None:
         return None
     if matched in _OF_VALUES:

@@ -26,6 +26,7 @@ from chronofact.text.read_end import read_done, read_end
 from chronofact.text.read_life import read_life, read_plan, read_saving, read_trip
 from chronofact.text.read_move import read_move
 from chronofact.text.read_own import read_own
+from chronofact.text.read_phase import read_phase, told_of
 from chronofact.text.read_rest import read_do, read_habit, read_rule, read_state
 from chronofact.text.sentences import Sentence, split
 from chronofact.text.topic import about_topic, split_topic
@@ -44,7 +45,7 @@ CLEANED_MAX: Final = 4_000
 """Of a longer text nothing is read; so much of it is looked at to see that."""
 STUMBLES: tuple[type[Exception], ...] = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _READERS: Final = (
-    read_rule, read_plan, read_trip, read_saving, read_move, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
+    read_rule, read_plan, read_trip, read_saving, read_phase, read_move, read_be, read_change, read_life, read_end, read_own, read_state, read_habit, read_done, read_do,
 )  # fmt: skip
 _FINITE: Final = frozenset({"VBZ", "VBD", "VBP", "MD", "PRP"})
 _JOINTS: Final = frozenset({";", "plus", "&", "but"})
@@ -206,5 +207,5 @@ def read(clause: Clause, sentence: Span) -> list[Frame]:
     """The first reader that knows the clause; a clause that none knows is kept, so that nothing is lost unseen."""
     for reader in _READERS:
         if frames := reader(clause):
-            return frames
+            return told_of(clause, frames)
     return [frame(clause, f"said:{clause.lemma}", " ".join(token.lower_ for token in sentence)[:100])]

@@ -9,6 +9,7 @@ from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Temporality, of_entity
 from chronofact.text.leaving import WORK, is_workless
 from chronofact.text.measures import measured_words
+from chronofact.text.states import thing_keys
 
 EVENTS: Final = frozenset({"switch", "end"})
 """Slots that are no attribute: they match by the value they end, or by the type of what they bring."""
@@ -47,6 +48,7 @@ def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:
     entity = of_entity(frame)
     side = event if frame.slot in EVENTS else state
     yield f"slot|{entity}|{frame.slot}"
+    yield from thing_keys(frame)
     if frame.slot in WORK or is_workless(frame) or (frame.slot.startswith("is:") and frame.scope.startswith("at ")):
         yield f"work|{entity}"
     if frame.slot == "diet" or frame.slot.startswith("do:eat:"):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _SAME_PAST: Final = frozenset({"quit", "cut", "put", "set", "hit", "let", "shut", "split", "bet", "cast"})
 _HEADS: Final = frozenset({"VERB", "AUX", "ADP"})
 """What a sentence hangs on; "no longer like jazz" is read with a preposition."""
+_DATING: Final = frozenset({"this week", "this month"})
 WORDS_MAX: Final = 16
 """A longer sentence says more than its frames do."""
 
@@ -67,7 +68,7 @@ def settle(clause: Clause, sentence: Span) -> None:
         or " in addition " in said
     ):
         clause.guards.append("additive")
-    if _is_one_off(words, said):
+    if _is_one_off(words, said, is_done=clause.verb.tag_ in {"VBD", "VBN"}):
         clause.guards.append("one_off")
     if _is_history(words, said):
         clause.guards.append("past")
@@ -100,7 +101,7 @@ def _is_restricted(clause: Clause) -> bool:
     if clause.subject is None or not clause.is_main:
         return False
     return any(
-        (child.dep_ in {"relcl", "acl"} or any(inner.dep_ == "pcomp" for inner in child.children))
+        (child.dep_ in {"relcl", "acl", "npadvmod"} or any(inner.dep_ == "pcomp" for inner in child.children))
         and child.lower_ not in {"named", "called"}
         and not any(inner.text == "," for inner in clause.subject.children if inner.i < child.i)
         for child in clause.subject.children
@@ -141,14 +142,15 @@ def _is_history(words: list[str], said: str) -> bool:
     return any(f" {phrase} " in said for phrase in HISTORY if phrase != "back in" or not is_again)
 
 
-def _is_one_off(words: list[str], said: str) -> bool:
+def _is_one_off(words: list[str], said: str, *, is_done: bool) -> bool:
+    """``this month`` limits what is, and only dates what was done."""
     said = said.replace(" as of this ", " since ")
     for place, word in enumerate(words):
         if word == "once" and words[place + 1 : place + 2] not in (["a"], ["per"], ["every"]):
             return True
         if word in ONE_OFF and word not in {"once", "just"}:
             return True
-    return any(f" {phrase} " in said for phrase in ONE_OFF_PHRASES)
+    return any(f" {phrase} " in said for phrase in ONE_OFF_PHRASES if not (is_done and phrase in _DATING))
 
 
 def _polarity(clause: Clause) -> None:

@@ -24,6 +24,7 @@ from chronofact.text.words import (
     DIETS,
     FAMILY,
     GROUPS,
+    HALFWAY,
     NO_ROLE_ENDINGS,
     NO_ROLES,
     PARTNERS,
@@ -142,6 +143,16 @@ def adjective(clause: Clause, token: Token, said: str) -> list[Frame]:
 
 def status(clause: Clause, said: str) -> list[Frame]:
     """The state of a thing; what is cancelled is on no schedule either."""
+    how = [
+        child
+        for one in (*clause.verbs, clause.complement)
+        if one is not None
+        for child in one.children
+        if child.dep_ == "advmod"
+    ]
+    half = next((child.lower_ for child in how if child.lower_ in HALFWAY), "")
+    said = f"{half} {said}".strip()
+    clause.take(*(child for child in how if child.lower_.endswith("ly") or child.lower_ in HALFWAY))
     if clause.about.entity == "user":
         return [frame(clause, f"is:{said}", said, cardinality=Holds.MANY)]
     found = [frame(clause, "status", said, value_type="status", cardinality=Holds.ONE)]

@@ -113,24 +113,6 @@ def are_alternatives(one: str, other: str) -> bool | None:
     return True if kinds[0] and kinds[0] == kinds[1] else None
 
 
-_UNDER_WAY: Final = frozenset(
-    "planned|scheduled|pending|started|underway|ongoing|in progress|in development|under development|under construction|in planning|being made|in testing|in beta|in review|under review|ready|active|"
-    "blocked|unblocked|stuck|delayed|postponed|paused|on hold|suspended|resumed|on track|back on track|on schedule|at risk|overdue|unresolved|open|reopened".split(
-        "|"
-    )
-)
-_OVER: Final = frozenset(
-    "accepted published complete completed done finished closed merged approved rejected resolved fixed repaired shipped released launched deployed signed won settled "
-    "concluded terminated cancelled canceled abandoned archived".split()
-)
-_OPPOSED: Final = (
-    (frozenset({"online", "running", "operational", "live", "active", "enabled", "available", "in production", "passing"}),
-     frozenset({"offline", "down", "broken", "failing", "stopped", "disabled", "inactive", "unavailable", "suspended", "deprecated"})),
-    (frozenset({"open", "reopened", "unresolved"}), frozenset({"closed", "resolved"})),
-    (frozenset({"public"}), frozenset({"private"})),
-)  # fmt: skip
-
-
 _TOGETHER: Final = (
     frozenset({"single", "divorced", "widowed", "separated"}),
     frozenset({"dating", "divorced", "widowed", "separated"}),
@@ -143,51 +125,6 @@ def are_apart(old: str, new: str) -> bool:
     """Whether nobody is both at once; values are ``dating`` or ``dating sam``."""
     kinds = {old.partition(" ")[0], new.partition(" ")[0]}
     return len(kinds) > 1 and not any(kinds <= both for both in _TOGETHER)
-
-
-_ONE_STATE: Final = (
-    frozenset(
-        {
-            "being made",
-            "in development",
-            "under development",
-            "under construction",
-            "in progress",
-            "underway",
-            "ongoing",
-            "started",
-            "active",
-            "on schedule",
-            "on track",
-        }
-    ),
-    *(
-        frozenset(words.split())
-        for words in (
-            "complete completed done finished concluded closed",
-            "cancelled canceled abandoned terminated",
-            "fixed repaired resolved closed",
-            "shipped released launched deployed live",
-            "started underway ongoing active running",
-            "delayed postponed overdue",
-            "paused suspended stopped",
-            "down offline unavailable broken failing",
-            "operational online available running live active",
-        )
-    ),
-)
-
-
-def are_one_state(old: str, new: str) -> bool:
-    """Whether two words may tell of one and the same state."""
-    return any(old in words and new in words for words in _ONE_STATE)
-
-
-def follows(old: str, new: str) -> bool:
-    """Whether a state ends another by itself; what is over is over, and what is enabled may well be public."""
-    if old in _UNDER_WAY and new in _UNDER_WAY | _OVER:
-        return True
-    return any((old in one and new in other) or (old in other and new in one) for one, other in _OPPOSED)
 
 
 def type_of(value: str) -> str:

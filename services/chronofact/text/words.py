@@ -113,10 +113,26 @@ STATUS: Final = frozenset({
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
     "open", "overdue", "paused", "pending", "postponed", "public", "published", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
-    "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
+    "contained", "denied", "declined", "granted", "submitted", "escalated", "stalled", "installed", "delivered", "certified", "scrapped", "shelved", "withdrawn",
+    "decommissioned", "unreleased", "unpublished", "unfinished", "incomplete", "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
                                    "in beta", "in development", "under development", "under construction", "in planning", "in testing", "at risk", "on schedule"})  # fmt: skip
+HALFWAY: Final = frozenset(
+    {
+        "half",
+        "partly",
+        "partially",
+        "nearly",
+        "almost",
+        "mostly",
+        "provisionally",
+        "tentatively",
+        "conditionally",
+        "internally",
+    }
+)
+"""So said, a thing is not altogether in a state."""
 RELATIONS: Final = frozenset({"single", "married", "divorced", "engaged", "separated", "widowed"})
 DIETS: Final = frozenset({"vegan", "vegetarian", "pescatarian", "omnivore", "carnivore", "flexitarian", "pescetarian"})
 PETS: Final = frozenset({"dog", "cat", "kitten", "puppy", "hamster", "parrot", "rabbit", "fish", "goldfish", "turtle", "bird", "horse",

@@ -1,0 +1,66 @@
+"""How far a thing is: one state ends another, whatever the words, if it is the same thing and all of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.labelled_pairs import is_superseded
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The checkout redesign is in early design.", "The checkout redesign has entered user testing."),
+        ("Moonlit Harbor is in closed alpha.", "Moonlit Harbor went into open beta."),
+        ("The payments outage is under investigation.", "The payments outage has been resolved."),
+        ("Search indexing for the wiki is in progress.", "Search indexing is done."),
+        ("The Jenkins migration is on schedule.", "The Jenkins migration is now running two weeks behind."),
+        ("The Jenkins migration is on track.", "The Jenkins migration is behind schedule."),
+        ("FitTrack is still pre-launch.", "FitTrack launched publicly in the spring."),
+        ("The mobile app is still unreleased.", "The mobile app shipped to the App Store."),
+        ("The vaccine study is in its recruitment phase.", "The study moved from recruitment into the dosing phase."),
+        ("The billing rewrite is about 60% complete.", "User finished the billing rewrite."),
+        ("The refund request is awaiting approval.", "The refund request was denied."),
+        ("User's thesis is in draft.", "User submitted the thesis."),
+        ("The API v2 rollout is blocked on legal.", "The API v2 rollout is complete."),
+        ("The house sale is under contract.", "The house sale fell through."),
+        ("The feature flag service is in staging.", "The feature flag service is live in production now."),
+        ("The pilot program is running.", "The pilot program has wrapped up."),
+        ("The mural is half finished.", "The mural is done."),
+        ("User's journal submission is under review.", "User's journal paper got rejected this week."),
+    ],
+)
+def test_a_state_ends_the_one_before(earlier: str, later: str) -> None:
+    assert is_superseded(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The billing migration is in progress.", "The search migration is done."),
+        ("The redesign of the site is in progress.", "The site is live."),
+        ("The game is in early prototyping.", "The inventory screen of the game is finished."),
+        ("The grant proposal is under review.", "The grant proposal was discussed in the staff meeting."),
+        ("The mobile app is in beta.", "The mobile app crashed twice."),
+        ("User's visa application is pending.", "User's sister's visa application was approved."),
+        ("FitTrack is still pre-launch.", "FitTrack plans to launch in the fall."),
+        ("The security audit is ongoing.", "The first part of the security audit has been completed."),
+        ("The rollout is complete in Europe.", "The rollout is in progress in Asia."),
+        ("The audit is finished.", "The audit has been completed."),
+        ("The website is on schedule.", "The website is now in testing."),
+        ("The website is in testing.", "The website is under development."),
+        ("The trial is in its screening phase.", "The other trial moved into the treatment phase."),
+        ("The bug is open.", "The bug in the import job was fixed."),
+        ("The login bug is open.", "The bug was fixed."),
+        ("The API v2 rollout is in progress.", "The API v3 rollout is done."),
+        ("The mural is in progress.", "The mural is nearly finished."),
+        ("The grant proposal is under review.", "The grant proposal was provisionally approved."),
+        ("Caroline went to a parade.", "Caroline went to a workshop."),
+        ("User's startup is in stealth mode.", "User's friend's startup launched."),
+        ("The reporting project is behind schedule.", "User finished the report."),
+    ],
+)
+def test_what_tells_no_other_state_of_it_ends_none(earlier: str, later: str) -> None:
+    assert not is_superseded(earlier, later)
