@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from chronofact.cli.options import outside_told
 from chronofact.cli.outcome import ExitCode, Failure
 from chronofact.cli.rebuild_asking import Away
 from chronofact.domain.errors import Rejected
+from chronofact.embedded.folder import DataFolder
 from chronofact.postgres.session import conninfo_for
 from chronofact.reconciler.rebuild_http import wanted_of
 from chronofact.runtime.failures import Transient, Unfit
@@ -71,6 +73,24 @@ def test_what_is_typed_wrong_is_said_in_words_of_the_reference(words: tuple[str,
 def test_what_is_no_address_is_refused_as_one(words: tuple[str, ...], address: str) -> None:
     failure = refused(*words, address)
     assert (failure.code, failure.message.startswith(f"{address!a} is no address")) == (ExitCode.USAGE, True)
+
+
+@pytest.mark.parametrize("words", [("--data", ".chronofact"), ()])
+def test_a_stack_that_is_just_starting_is_told_as_that(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("chronofact.client.shells.READER", "http://127.0.0.1:1")
+    monkeypatch.setattr("chronofact.cli.options.configured", lambda: {"reader": "http://127.0.0.1:1"})
+    folder = DataFolder(Path(".chronofact"))
+    folder.take()
+    failure = refused("resolve", "ana", "k", *words)
+    doctor = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"}).output
+    folder.release()
+    assert failure.code is ExitCode.UNREACHABLE
+    assert "again in some seconds" in str(failure.remedy)
+    for told in (failure.message, doctor):
+        assert f"is starting or stopping (process {os.getpid()})" in told
 
 
 @pytest.mark.parametrize(

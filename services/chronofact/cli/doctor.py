@@ -66,6 +66,7 @@ def doctor(
 def _checks(data: Path | None) -> Iterator[Check]:
     from chronofact.cli.doctor_projection import projection_checks
     from chronofact.cli.doctor_texts import text_check
+    from chronofact.cli.options import under_way
     from chronofact.embedded.checks import Check, machine_checks
     from chronofact.embedded.folder import DataFolder
 
@@ -78,8 +79,8 @@ def _checks(data: Path | None) -> Iterator[Check]:
         yield Check("configuration", "failed", failure.message)
         return
     if not addresses:
-        nothing = f"nothing runs in {folder.path}"
-        yield Check("stack", "unreachable", nothing, f"chronofact up{f' --data {folder.path}' if data else ''}")
+        start = f"chronofact up{f' --data {folder.path}' if data else ''}"
+        yield Check("stack", "unreachable", *(under_way(folder.path) or (f"nothing runs in {folder.path}", start)))
         return
     if "pid" in addresses and not folder.is_taken():
         gone = f"process {addresses['pid']}, which ran the stack in {folder.path}, has left without stopping it"

@@ -133,12 +133,21 @@ def of_stack(data: Path) -> dict[str, str]:
     try:
         found: dict[str, str] = json.loads((data / "stack.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
-        raise Failure(
-            f"no stack runs in {data}", code=ExitCode.UNREACHABLE, remedy=f"start one: chronofact up --data {data}"
-        ) from None
+        told, remedy = under_way(data) or (f"no stack runs in {data}", f"start one: chronofact up --data {data}")
+        raise Failure(told, code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except (OSError, ValueError) as error:
         raise Failure(f"the addresses of the stack in {data} can't be read: {error}") from None
     return found
+
+
+def under_way(data: Path) -> tuple[str, str] | None:
+    """Where a folder has an owner and no addresses yet, or none any more: that, and what helps."""
+    from chronofact.embedded.folder import DataFolder
+
+    owner = DataFolder(data).owner()
+    if owner is None:
+        return None
+    return f"the stack in {data} is starting or stopping (process {owner})", "say it again in some seconds"
 
 
 def _is_nothing_here(address: str) -> bool:
@@ -281,8 +290,11 @@ def failures_told() -> Iterator[None]:
         remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
         told = str(error)
         if _is_nothing_here(error.address):
-            told = f"no stack runs in {HERE}, and {told}"
-            remedy = "start one: chronofact up --detach; --data names the folder of another one"
+            nothing = (
+                f"no stack runs in {HERE}, and {told}",
+                "start one: chronofact up --detach; --data names the folder of another one",
+            )
+            told, remedy = under_way(HERE) or nothing
         raise Failure(told, code=ExitCode.UNREACHABLE, remedy=remedy) from None
     except Busy as error:
         remedy = "is the stack up? chronofact doctor looks; --data names the folder of another one"
