@@ -186,7 +186,6 @@ class History:
             if said is FactAsserted or said is FactActivated:
                 # what pointed at a version before it was known or active supersedes it now
                 self._relabel.update(edge.src for version in changed for edge in version.ins)
-        self._relabel.update(self.standing.take_renamed())
         if self.open.is_changed or self.standing.pairs or self.standing.has_contradiction_news:
             self._note_conflicts()
         paintings = self.painter.paint(self.standing, self.picture, strokes, affected)
@@ -194,6 +193,7 @@ class History:
 
     def take_outcome(self) -> Outcome:
         """What changed in labels, conflict edges and state hash since the last call."""
+        self._relabel.update(self.standing.take_renamed())
         labels = []
         for version in self._relabel:
             if version.no:

@@ -55,8 +55,10 @@ class Relations:
         """Whether the last change may have closed or opened a circle of edges."""
         self.has_news = False
         """Whether contradictions came or went since somebody noted them."""
-        self.renamed: set[Version] = set()
+        self._renamed: set[Version] = set()
         """Versions whose label alone may have changed, until somebody takes them."""
+        self._regrouped: dict[Group, None] = {}
+        """Likewise groups with another survivor, whose members are listed once however often that changed."""
         self._of: dict[Version, list[Relation]] = {}
         self._contradicting: dict[tuple[bytes, bytes], None] = {}
 
@@ -93,13 +95,21 @@ class Relations:
             before = group.survivor
             group.renew(version)
             if group.survivor is not before:
-                self.renamed.update(group.members)
+                self._regrouped[group] = None
                 changed |= {one for one in (before, group.survivor) if one is not None}
             if self.is_single or version.ins:
                 changed.update(group.members)
         for relation in self._of[version]:
             changed |= self._bring_up(_key(relation), relation)
         return changed
+
+    def take_renamed(self) -> set[Version]:
+        """Versions whose label alone may have changed since the last call."""
+        renamed, self._renamed = self._renamed, set()
+        for group in self._regrouped:
+            renamed.update(group.members)
+        self._regrouped.clear()
+        return renamed
 
     def contradictions(self) -> Iterator[tuple[bytes, bytes]]:
         """The pairs that contradict, while both are active."""
@@ -134,7 +144,7 @@ class Relations:
         was_doubled = _is_doubled(edge)
         edge.is_taken_back, edge.effective_at = is_taken_back, effective_at
         self.is_knotting = True
-        self.renamed |= {edge.src, edge.dst}
+        self._renamed |= {edge.src, edge.dst}
         if was_doubled and _is_doubled(edge) and not self.is_single:
             return set()
         return {edge.dst, *members_of(edge.dst)}
@@ -158,7 +168,9 @@ class Relations:
         one.take(other)
         # to the one that survives nothing has happened
         changed |= {survivor for survivor in before if survivor is not None and survivor is not one.survivor}
-        self.renamed.update(came if one.survivor is before[0] else one.members)
+        self._renamed.update(came)
+        if one.survivor is not before[0]:
+            self._regrouped[one] = None
         if (one.entered or one.leaving) and not self.is_upward:
             self.is_upward = (bounds != (one.low, one.high) or any(v.ins or v.outs for v in came)) and one.is_upward()
         return changed
@@ -175,7 +187,7 @@ class Relations:
         self.is_knotting = True
         for part in (first, self._joined_with(right)):
             _regroup(part)
-        self.renamed |= everyone
+        self._renamed |= everyone
         return everyone
 
     def _joined_with(self, version: Version) -> dict[Version, None]:

@@ -352,10 +352,7 @@ class Standing:
 
     def take_renamed(self) -> Collection[Version]:
         """Versions whose label alone may have changed since the last call."""
-        if self.relations is None or not self.relations.renamed:
-            return ()
-        renamed, self.relations.renamed = self.relations.renamed, set()
-        return renamed
+        return () if self.relations is None else self.relations.take_renamed()
 
     @property
     def has_groups(self) -> bool:
