@@ -198,6 +198,14 @@ async def refusal_of_call(service: Literal["reader", "writer"], method: str, pat
     return response.status_code, response.json()["error"]["message"], response.headers.get("allow")
 
 
+@pytest.mark.parametrize(("path", "status"), [("/livez", 200), ("/readyz", 503)])
+async def test_who_only_wants_the_status_of_health_may_ask_by_head(path: str, status: int) -> None:
+    app = create_app("reader", "A test.", health=Health("log"), metrics=Metrics("reader"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        assert (await client.head(path)).status_code == status
+        assert set((await client.get("/openapi.json")).json()["paths"][path]) == {"get"}
+
+
 async def test_refusals_over_http_name_the_call_and_the_methods() -> None:
     assert await refusal_of_call("reader", "GET", "/v1/resolves") == (
         404, "no such address; did you mean GET /v1/resolve? /docs lists them", None

@@ -84,10 +84,12 @@ def error_response(error: Rejected, *, index: int | None = None, headers: Mappin
 
 
 def _add_health(app: FastAPI, health: Health, metrics: Metrics) -> None:
+    @app.head("/livez", include_in_schema=False)
     @app.get("/livez", tags=["health"], summary="The process runs", responses=_ALIVE)
     async def livez() -> Response:
         return json_response({"status": "alive"})
 
+    @app.head("/readyz", include_in_schema=False)
     @app.get("/readyz", tags=["health"], summary="It can serve, or why not, by name", responses=_READY)
     async def readyz() -> Response:
         reasons = _told(health.reasons())
