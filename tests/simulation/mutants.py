@@ -140,7 +140,7 @@ def _never_letting_go() -> Iterator[None]:
     """After a failure the projector goes on with what it has in memory."""
 
     def stand_back(self: Projector, failure: Any) -> None:
-        self._observer.hindered(failure, pause_s=0.1)
+        self._observer.hindered(failure)
         if failure.code == "fenced":
             self._let_go()
 
