@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from chronofact.cli import doctor_projection
 from chronofact.cli.doctor import _service, copies_told, with_leavings
 from chronofact.cli.doctor_projection import (
+    Surroundings,
     fold_told,
     lag_told,
+    projection_checks,
     projections_told,
     rebuilds_told,
     routes_told,
@@ -20,12 +24,14 @@ from chronofact.cli.doctor_projection import (
 )
 from chronofact.contracts.rebuilding import Rebuild, RebuildState, RebuildTold
 from chronofact.contracts.standstill import Standstill
+from chronofact.contracts.topics import facts_topic
 from chronofact.embedded.checks import Check
 from chronofact.embedded.errors import SettingRefusedError
 from chronofact.embedded.process import Command, KeptProcess
 from chronofact.embedded.stack import Addresses, Stack
 from chronofact.embedded.supervisor import SERVICES, Supervisor, service_addresses
 from chronofact.kafka.replicas import Replicas
+from chronofact.runtime.failures import Transient
 from tests.unit.scripted_service import Told, serving
 from tests.unit.test_embedded import eventually
 
@@ -51,6 +57,49 @@ def test_one_that_came_back_to_stay_is_well_and_its_leavings_are_told() -> None:
     assert (check.state, check.detail) == ("ok", "ready; left 9 times with code 1")
     assert "left 1 time " in with_leavings(Check("writer", "ok", "ready"), {**LEFT, "left": 1}, 1_001.0).detail
     assert with_leavings(Check("writer", "ok", "ready"), None, 0) == Check("writer", "ok", "ready")
+
+
+@pytest.mark.parametrize("code", ["postgres_away", "kafka_unreachable"])
+def test_who_does_not_answer_is_waited_for_once(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(_of: Surroundings) -> Check:
+        raise Transient(code, "no answer")
+
+    asked = list[str]()
+
+    def seen(name: str) -> Callable[[Surroundings], Check]:
+        def look(_of: Surroundings) -> Check:
+            asked.append(name)
+            return Check(name, "ok", "")
+
+        return look
+
+    monkeypatch.setattr(doctor_projection, "_projections", away)
+    for name in ("rebuilds", "lag", "routes", "parked", "last_check", "fold", "sessions"):
+        monkeypatch.setattr(doctor_projection, f"_{name}", seen(name))
+    found = list(projection_checks(Surroundings("", "", facts_topic("facts"), {}, "p1", is_stack=True)))
+    assert len(found) == 8
+    assert len(asked) == (0 if code == "postgres_away" else 7)
+    assert {one.state for one in found} == ({"skipped"} if code == "postgres_away" else {"skipped", "ok"})
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            '{"event": "hindered", "part": "log", "code": "kafka_unreachable", "message": "gone", "level": "warning"}',
+            "hindered: log: kafka_unreachable: gone",
+        ),
+        ('{"event": "stopped", "level": "info"}', "stopped"),
+        ('{"event": "failed", "level": "critical", "code": "fault", "message": "here"}', "fault: here"),
+        ("FATAL: no", "FATAL: no"),
+        ("[1]", "[1]"),
+    ],
+)
+def test_last_words_are_for_people(line: str, told: str, tmp_path: Path) -> None:
+    script = f"print({line!r})"
+    process = KeptProcess(Command("one", [sys.executable, "-c", script], tmp_path / "log", {}), [])
+    eventually(lambda: process.exit_code() is not None)
+    assert process.last_words() == told
 
 
 def test_a_second_projector_is_begun_by_the_command_of_the_first() -> None:

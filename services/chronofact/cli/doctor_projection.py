@@ -53,10 +53,13 @@ def projection_checks(of: Surroundings) -> Iterator[Check]:
         "fold": _fold,
         "sessions": _sessions,
     }
+    is_away = False
     for name, look in looks.items():
         try:
-            yield look(of)
-        except (Transient, Unfit):
+            yield Check(name, "skipped", _AWAY) if is_away else look(of)
+        except (Transient, Unfit) as failure:
+            # all of them ask Postgres, and each would wait for it
+            is_away = failure.code == "postgres_away"
             yield Check(name, "skipped", _AWAY)
 
 

@@ -97,9 +97,9 @@ class KeptProcess:
         with self.command.log.open("rb") as log:
             end = log.seek(0, os.SEEK_END)
             log.seek(max(self._log_begins, end - WORDS_BYTES_MAX))
-            lines = [one for one in log.read().decode(errors="replace").splitlines() if one.strip()]
-        faults = [told for one in lines if (told := _fault(one))]
-        return (faults or lines or [""])[-1]
+            lines = [_words(one) for one in log.read().decode(errors="replace").splitlines() if one.strip()]
+        faults = [told for told, is_fault in lines if is_fault]
+        return (faults or [told for told, _ in lines] or [""])[-1]
 
     def log_tail(self, lines_max: int = 20) -> str:
         """The last lines it logged."""
@@ -107,12 +107,15 @@ class KeptProcess:
         return "\n".join(lines[-lines_max:])
 
 
-def _fault(line: str) -> str | None:
-    """What a critical line of our logs says."""
+def _words(line: str) -> tuple[str, bool]:
+    """A line of a log as a person reads it, and whether it tells of a fault."""
     try:
         said = json.loads(line)
     except ValueError:
-        return None
-    if not isinstance(said, dict) or said.get("level") != "critical":
-        return None
-    return f"{said.get('code', said.get('event'))}: {said.get('message', '')}"
+        return line, False
+    if not isinstance(said, dict) or "event" not in said:
+        return line, False
+    is_fault = said.get("level") == "critical"
+    event = said.get("code", said["event"]) if is_fault else said["event"]
+    further = [said.get("message")] if is_fault else [said.get("part"), said.get("code"), said.get("message")]
+    return ": ".join(str(one) for one in (event, *further) if one is not None), is_fault
