@@ -169,6 +169,8 @@ def test_json_that_can_not_be_kept_is_refused_and_harms_no_other(
     [
         (assertion(idempotency_key="k" * 257), "at most 256 characters"),
         (assertion(subject="s" * 513), "at most 512 characters"),
+        (assertion(colour="red"), "no such field; there are subject, key, scope,"),
+        (assertion(source={"id": "s", "text": "t", "colour": "red"}), "no such field; there are id, hash, text"),
         (assertion(scope="Repo:acme/web"), "a kind is written in small letters"),
         (assertion(scope="REPO"), "like repo:acme/web"),
     ],

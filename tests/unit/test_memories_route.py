@@ -208,6 +208,15 @@ def test_what_is_wrong_is_refused_by_name(
     assert writer.models.read == []
 
 
+def test_the_fields_that_a_memory_has_are_named_where_another_is_sent(writer: RememberingWriter) -> None:
+    told = [
+        remember(writer, memory(**said)).json()["error"]["message"]
+        for said in ({"colour": 1}, {"source": {"id": "s", "colour": 1}})
+    ]
+    assert told[0].startswith("there is no such field; there are subject, category, text, source,")
+    assert told[1] == "there is no such field; there are id, hash, text"
+
+
 def test_how_long_a_category_may_be_is_told_as_such(writer: RememberingWriter) -> None:
     assert (
         remember(writer, memory(category="a" * 194)).json()["error"]["message"] == "category is longer than 193 bytes"

@@ -17,7 +17,7 @@ _SAYABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 _BY_TYPE: Final = {
     "missing": ("field_missing", "the field is required"),
-    "extra_forbidden": ("field_unknown", "no command of this type has such a field"),
+    "extra_forbidden": ("field_unknown", "there is no such field"),
     "literal_error": ("field_value", "the field is one of these words"),
     "string_too_short": ("field_empty", "the field is empty"),
     "string_too_long": ("field_too_long", "the field is longer than its limit"),
@@ -82,15 +82,26 @@ def _example(found: ErrorDetails) -> str:
 def _hint(found: ErrorDetails, fields: Collection[str]) -> str:
     if found["type"] == "union_tag_invalid":
         return hint(str(found["ctx"]["tag"]), FIELDS)
-    near = _meant(found, fields) if found["type"] == "extra_forbidden" else None
-    return "" if near is None else f"; did you mean {near}?"
+    if found["type"] != "extra_forbidden":
+        return ""
+    near, known = _meant(found, fields), ", ".join(_known(found, fields))
+    if near is not None:
+        return f"; did you mean {near}?"
+    return known and f"; there are {known}"
 
 
 def _meant(found: ErrorDetails, fields: Collection[str]) -> str | None:
     """The field of ours that an unknown one probably stands for."""
-    *within, name = map(str, found["loc"])
-    known = fields or (PARTS.get(within[1], ()) if len(within) > 1 else FIELDS[within[0]])
-    return meant(name, known)
+    return meant(str(found["loc"][-1]), _known(found, fields))
+
+
+def _known(found: ErrorDetails, fields: Collection[str]) -> Collection[str]:
+    """The fields that there are where an unknown one was."""
+    within = [str(part) for part in found["loc"][:-1]]
+    inner = within if fields else within[1:]
+    if inner:
+        return PARTS.get(inner[0], ())
+    return fields or FIELDS[within[0]]
 
 
 def _first(errors: list[ErrorDetails]) -> ErrorDetails:
