@@ -138,7 +138,10 @@ class Extractor:
 def _lacks_subject(doc: Doc, prepared: Prepared) -> bool:
     """``Lives in Seattle``: third person, and nobody is named."""
     first = doc[1] if len(doc) > 1 and doc[0].lower_ in _BEFORE else doc[0]
-    if not _DROPPED.match(prepared.text) or first.tag_ not in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}:
+    is_past = (
+        first.tag_ == "VB" and first.lower_.endswith("ed") and not first.lower_.endswith(("eed", "hed", "bed"))
+    )  # "Booked a room"
+    if not _DROPPED.match(prepared.text) or not (is_past or first.tag_ in {"VBZ", "VBD", "VBN", "NNS", "NNP", "NNPS"}):
         return False
     return not _has_subject(doc)
 

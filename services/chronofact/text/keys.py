@@ -9,6 +9,7 @@ from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Temporality, of_entity
 from chronofact.text.leaving import WORK, is_workless
 from chronofact.text.measures import measured_words
+from chronofact.text.plans import plan_words
 from chronofact.text.states import thing_keys
 
 EVENTS: Final = frozenset({"switch", "end"})
@@ -27,20 +28,20 @@ def is_live(frame: Frame) -> bool:
 
 def index_keys(frames: Iterable[Frame]) -> tuple[str, ...]:
     """What a memory with these frames is found under."""
-    return _distinct(key for frame in frames for key in _all_keys(frame, "event", "state"))
+    return _distinct(_all_keys(tuple(frames), "event", "state"))
 
 
 def lookup_keys(frames: Iterable[Frame]) -> tuple[str, ...]:
     """What a new memory with these frames asks for; a pair is found in either order of arrival."""
-    return _distinct(key for frame in frames for key in _all_keys(frame, "state", "event"))
+    return _distinct(_all_keys(tuple(frames), "state", "event"))
 
 
-def _all_keys(frame: Frame, event: str, state: str) -> Iterator[str]:
-    """What was reached in the past is the amount of now: lines that measure are found whatever their tense."""
-    if frame.line and frame.modality is Modality.ASSERTED:
-        yield from (f"amount|{word}" for word in measured_words(frame.line))
-    if is_live(frame):
-        yield from _keys(frame, event, state)
+def _all_keys(frames: tuple[Frame, ...], event: str, state: str) -> Iterator[str]:
+    """Of what is live; what measures or is planned is looked for by its words, too, whatever its tense."""
+    line = frames[0].line if frames and frames[0].modality is not Modality.QUESTION else ""
+    yield from (f"amount|{word}" for word in (measured_words(line) if line else ()))
+    yield from (f"plan|{word}" for word in plan_words(frames))
+    yield from (key for frame in frames if is_live(frame) for key in _keys(frame, event, state))
 
 
 def _keys(frame: Frame, event: str, state: str) -> Iterator[str]:

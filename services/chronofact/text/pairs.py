@@ -14,6 +14,7 @@ from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
 from chronofact.text.plain import plain
+from chronofact.text.plans import plans
 from chronofact.text.reasons import Reason
 from chronofact.text.told import UNTOLD, Told
 
@@ -95,7 +96,9 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
 def _found(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
     """By their frames, else by the two sentences as wholes."""
     found = alike(earlier, later, supersession(earlier, later))
-    return amounts(earlier, later, found) if tell_amounts(earlier, later) else found
+    if tell_amounts(earlier, later):
+        return amounts(earlier, later, found)
+    return plans(earlier, later, found)
 
 
 def _by_closeness(
