@@ -50,7 +50,7 @@ def import_files(
     *,
     json: Json = False,
 ) -> None:
-    """Import commands from files. Repeating an import, whole or cut off, changes nothing.
+    """Import commands from files. Repeating an import, whole or cut off, changes nothing: what is accepted again is the same event.
 
     Rejected lines go to FILE.rejected.ndjson, each with why; those of - to stdin.rejected.ndjson here. The exit code is then 1.
     """
