@@ -72,7 +72,7 @@ def remember(
 ) -> None:
     """Keep a text as a memory, and show what was found in it; or many, from a file.
 
-    The text is kept as it is; the frames found in it, and how near it is to others, are kept with it. Saying the same again from the same source, with the same times, is the same memory. Of a file, rejected lines go to FILE.rejected.ndjson, each with why, and the exit code is 1.
+    The text is kept as it is; the frames found in it, and how near it is to others, are kept with it. The same text again from the same source, with the same times, is the same memory: accepted again, and nothing changes. Of a file, rejected lines go to FILE.rejected.ndjson, each with why, and the exit code is 1.
     """
     named = getpass.getuser() if source is None else source
     target = Target(data=data, writer=writer, tenant=tenant, token=token)
