@@ -246,7 +246,11 @@ def test_what_a_conversation_says_is_over_is_no_answer_any_more_whichever_was_to
     assert (asserted["event_type"], end["event_type"]) == ("FactAsserted", "FactEnded")
     assert end["payload"]["reason"] == f"ended by memory {works['newer']}"
     # a person's word on the two memories, and then on the fact
-    stack.client.decide(subject, "conversation", works["left"], works["right"], "unrelated", by="bob")
+    ended = [{"key": "employer", "version_id": str(acme.version_id), "event_id": end["event_id"]}]
+    assert works["ended"] == ended
+    stack.chronofact("decide", works["left"], "unrelated", works["right"], "--by", "bob")
     assert isinstance(stack.client.resolve(subject, "employer", valid_at=JULY), Unknown)
-    stack.client.revoke(subject, "employer", event_id=end["event_id"], reason="she is back")
-    assert isinstance(stack.client.resolve(subject, "employer", valid_at=JULY), Value)
+    told = stack.chronofact("decide", works["left"], "unrelated", works["right"], "--revoke-ends")
+    assert (told["event_id"], told["revoked"]) == (None, [end["event_id"]])
+    assert isinstance(stack.client.resolve(subject, "employer", valid_at=JULY, wait_ms=20_000), Value)
+    eventually(lambda: stack.client.relations(subject)["relations"][0]["ended"] == [])

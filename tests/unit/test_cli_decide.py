@@ -71,6 +71,31 @@ def test_what_counts_already_is_not_said_again(chronofact: Command) -> None:
     assert orjson.loads(chronofact.out)["event_id"] is None
 
 
+ENDED = [{"key": "employer", "version_id": ONE, "event_id": OTHER}]
+
+
+def test_facts_that_were_ended_with_it_are_named_and_taken_back_where_that_is_said(chronofact: Command) -> None:
+    before, after = said("supersedes", OTHER, decided_by="rule", ended=ENDED), said("unrelated", ended=ENDED)
+    with serving(page(before), RIGHT, Told(ACCEPTED, 201), PASSED, page(after)) as service:
+        words = ("decide", ONE, "unrelated", OTHER, "--reader", service.url, "--writer", service.url)
+        assert chronofact(*words) == 0
+    assert sent(service.asked)["type"] == "declare_relation"
+    told = " ".join(chronofact.out.split())
+    again = f"chronofact decide {ONE} unrelated {OTHER} --revoke-ends"
+    assert f"ended by what the later one says: employer; to take that back, too: {again}" in told
+    # said already: only the end is taken back
+    with serving(page(after), RIGHT, Told(ACCEPTED, 201), PASSED) as service:
+        assert chronofact(*words[:4], "--revoke-ends", "--reader", service.url, "--writer", service.url) == 0
+    assert sent(service.asked) == {
+        "type": "revoke",
+        "subject": "ana",
+        "key": "employer",
+        "scope": "user:self",
+        "event_id": OTHER,
+    }
+    assert "--revoke-ends" not in chronofact.out
+
+
 @pytest.mark.parametrize("before", [said("unrelated", decided_by="rule"), said("contradicts")])
 def test_another_word_or_one_of_a_lower_rank_is_overruled(chronofact: Command, before: Any) -> None:
     with serving(page(before), RIGHT, Told(ACCEPTED, 201), PASSED, page(said("unrelated"))) as service:

@@ -19,25 +19,29 @@ GIVEN = (
 )
 
 
+def told(said: list[dict[str, Any]]) -> Told:
+    return told_of_json(said, frames_of_json(said))
+
+
 @pytest.mark.parametrize("frames", [(ACME, OSLO), (ACME,), ()])
 @pytest.mark.parametrize("given", [(), GIVEN[:1], GIVEN])
 def test_what_was_told_is_read_back_and_the_frames_are_as_they_were(
     frames: tuple[Frame, ...], given: tuple[Given, ...]
 ) -> None:
     kept = orjson.loads(orjson.dumps(with_told(SAID, Told(frames, given))))
-    assert told_of_json(kept) == Told(frames, given)
+    assert told(kept) == Told(frames, given)
     assert frames_of_json(kept) == (ACME, OSLO)
 
 
 def test_where_nothing_else_was_told_nothing_is_added() -> None:
     assert with_told(SAID, Told((ACME, OSLO))) == SAID
-    assert told_of_json(SAID) == Told((ACME, OSLO))
+    assert told(SAID) == Told((ACME, OSLO))
     assert with_told([], Told((ACME,), GIVEN)) == []
-    assert told_of_json([]) == Told()
+    assert told([]) == Told()
 
 
 @pytest.mark.parametrize(
-    "told",
+    "spelled",
     [
         [],
         "facts",
@@ -53,24 +57,26 @@ def test_where_nothing_else_was_told_nothing_is_added() -> None:
         {"facts": [{"frame": "x"}]},
     ],
 )
-def test_what_nobody_of_ours_wrote_tells_of_no_fact(told: Any) -> None:
+def test_what_nobody_of_ours_wrote_tells_of_no_fact(spelled: Any) -> None:
     kept = with_told(SAID, Told((ACME, OSLO), GIVEN))
-    if isinstance(told, dict) and isinstance(told.get("facts"), list) and told["facts"][0]:
-        told = {"facts": [{**kept[0]["told"]["facts"][0], **told["facts"][0]}]} if told["facts"] != [7] else told
-    kept[0]["told"] = told
-    assert told_of_json(kept).given == ()
+    facts = spelled.get("facts") if isinstance(spelled, dict) else None
+    if isinstance(facts, list) and isinstance(facts[0], dict) and facts[0]:
+        # all else is as it ought to be
+        spelled = {"facts": [kept[0]["told"]["facts"][0] | facts[0]]}
+    kept[0]["told"] = spelled
+    assert told(kept).given == ()
 
 
 def test_a_memory_names_the_versions_that_its_sentence_gave_and_those_alone() -> None:
     text = "I work at Acme and live in Oslo."
-    told = told_of_json(heard(text).frames)
-    assert {one.version_id: (one.key, one.frame.value) for one in told.given} == facts_of(text)
-    assert [one.is_automatic for one in told.given] == [False, False]
-    assert told_of_json(heard("I no longer work at Acme.").frames).given == ()
+    given = told(heard(text).frames).given
+    assert {one.version_id: (one.key, one.frame.value) for one in given} == facts_of(text)
+    assert [one.is_automatic for one in given] == [False, False]
+    assert told(heard("I no longer work at Acme.").frames).given == ()
     dated = "I have worked at Acme since 2020."
-    (given,) = told_of_json(heard(dated).frames).given
-    assert (given.version_id, given.valid_from) == (next(iter(facts_of(dated))), 1_577_836_800_000_000)
+    (one,) = told(heard(dated).frames).given
+    assert (one.version_id, one.valid_from) == (next(iter(facts_of(dated))), 1_577_836_800_000_000)
 
 
 def test_two_values_of_one_key_are_no_fact_and_none_is_named() -> None:
-    assert told_of_json(heard("I use Python and Go.", MARCH).frames).given == ()
+    assert told(heard("I use Python and Go.", MARCH).frames).given == ()

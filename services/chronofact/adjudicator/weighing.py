@@ -118,14 +118,15 @@ def _ends_said(new: Memory, other: Memory, newer: bytes | None) -> list[End]:
 
 def memory_of(stored: StoredMemory | Candidate) -> Memory:
     """As the rule takes it."""
+    frames = frames_of_json(stored.frames)
     return Memory(
         stored.version_id,
         stored.text,
         stored.valid_from,
         stored.valid_from_known,
         stored.valid_to,
-        frames_of_json(stored.frames),
-        told_of_json(stored.frames),
+        frames,
+        told_of_json(stored.frames, frames),
     )
 
 

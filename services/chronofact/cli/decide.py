@@ -58,6 +58,10 @@ def decide(
     category: Annotated[
         str, typer.Option("--category", metavar="WORD", help="Their category; only with --subject.")
     ] = "note",
+    revoke_ends: Annotated[
+        bool,
+        typer.Option("--revoke-ends", help="Also take back that either memory ended facts of the other; for good."),
+    ] = False,
     scope: OneScope = None,
     data: DataFolder = None,
     writer: Writer = None,
@@ -84,8 +88,10 @@ def decide(
         wanted = _asked(pair, left, right) if said is None else _wanted(said, left)
         if wanted is None:
             return
+        revoked = _taken_back(client, fact, pair, reason) if revoke_ends else []
         if reason is None and _is_said(pair.relation, wanted):
-            _tell({"decided": pair.relation, "counts": True, "event_id": None, "position": None}, json=json)
+            told = {"decided": pair.relation, "counts": True, "event_id": None, "position": None, "revoked": revoked}
+            _tell(told, json=json)
             return
         verdict = client.decide(
             fact["subject"],
@@ -99,14 +105,9 @@ def decide(
             reason=reason,
         )
     accepted = verdict.accepted
-    ids = {"event_id": str(accepted.event_id), "position": accepted.position}
+    ids = {"event_id": str(accepted.event_id), "position": accepted.position, "revoked": revoked}
     _tell({"decided": verdict.relation, "counts": verdict.counts, **ids}, json=json)
-    if verdict.counts is False:
-        raise Failure(
-            "a person's word of a later instant counts, not this one", remedy="is this computer's clock slow?"
-        )
-    if verdict.counts is None:
-        raise Failure("it was accepted, but does not show yet: the projection is behind")
+    _check_counts(counts=verdict.counts)
 
 
 def _parts(words: list[str]) -> tuple[str, Relation | None, str]:
@@ -132,6 +133,28 @@ def _fact(client: Client, pair: Pair, right: str) -> Mapping[str, Any]:
     if pair.fact["fact_id"] != other["fact_id"]:
         raise Failure("they are memories of two facts; only within one subject, scope and category memories relate")
     return pair.fact
+
+
+def _check_counts(*, counts: bool | None) -> None:
+    if counts is False:
+        raise Failure(
+            "a person's word of a later instant counts, not this one", remedy="is this computer's clock slow?"
+        )
+    if counts is None:
+        raise Failure("it was accepted, but does not show yet: the projection is behind")
+
+
+def _taken_back(client: Client, fact: Mapping[str, Any], pair: Pair, reason: str | None) -> list[str]:
+    """The ends of facts that the two brought about and that count: each is revoked, and waited for until that shows."""
+    from chronofact.client.verdicts import DECIDED_WITHIN_MS
+
+    ended = pair.relation.get("ended", []) if pair.relation else []
+    for one in ended:
+        event_id, scope = one["event_id"], fact["scope"]
+        said = client.revoke(fact["subject"], one["key"], event_id=event_id, scope=scope, reason=reason)
+        params = [("fact_id", str(said.fact_id)), ("limit", "1")]
+        client.get("/v1/conflicts", params, after=said.position, wait_ms=DECIDED_WITHIN_MS)
+    return [one["event_id"] for one in ended]
 
 
 def _wanted(relation: Relation, left: str) -> Wanted:
@@ -165,5 +188,11 @@ def _asked(pair: Pair, left: str, right: str) -> Wanted | None:
 def _tell(body: dict[str, Any], *, json: bool) -> None:
     relation = body["decided"]
     show(body, lambda: relation_told(relation) if relation else "it was accepted", json=json)
-    if relation and relation["relation"] != Relation.UNRELATED and not json:
-        print(f"to take it back: chronofact decide {relation['left']} unrelated {relation['right']}")
+    if relation is None or json:
+        return
+    undoing = f"chronofact decide {relation['left']} unrelated {relation['right']}"
+    if relation["relation"] != Relation.UNRELATED:
+        print(f"to take it back: {undoing}")
+    ended = [one["key"] for one in relation.get("ended", []) if one["event_id"] not in body["revoked"]]
+    if ended:
+        print(f"ended by what the later one says: {', '.join(ended)}; to take that back, too: {undoing} --revoke-ends")

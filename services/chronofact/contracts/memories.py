@@ -140,6 +140,8 @@ class RelationLine(NamedTuple):
     scope_kind: str
     scope_key: str
     fact_key: str
+    ended: bytes | None
+    """Facts of either that the other one ended, as JSON: their keys, versions and events (ADR 44)."""
 
 
 class UndecidedLine(NamedTuple):

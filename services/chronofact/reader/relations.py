@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import orjson
 from fastapi import Request
 
 from chronofact.contracts.memories import (
@@ -155,6 +156,7 @@ def relation_body(one: RelationLine) -> Body:
         "left_valid_from": one.left_valid_from,
         "right_valid_from": one.right_valid_from,
         "fact": _fact_body(one),
+        "ended": orjson.Fragment(one.ended or b"[]"),
     }
 
 

@@ -174,6 +174,7 @@ _RELATION: Final = shape(
         "left_valid_from": nullable(INSTANT),
         "right_valid_from": nullable(INSTANT),
         "fact": _FACT,
+        "ended": many(shape({"key": TEXT, "version_id": ID, "event_id": ID})),
     }
 )
 _PENDING: Final = shape(

@@ -10,7 +10,7 @@ from uuid import UUID
 from chronofact.contracts.fact_keys import check_key
 from chronofact.domain.errors import Rejected
 from chronofact.domain.interval import format_bound, parse_instant
-from chronofact.text.frames import Frame, frames_of_json
+from chronofact.text.frames import Frame
 
 _TOLD: Final = "told"
 
@@ -52,9 +52,8 @@ def with_told(said: Sequence[Mapping[str, Any]], told: Told) -> list[dict[str, A
     return [{**first, _TOLD: found} if found else first, *rest]
 
 
-def told_of_json(said: Sequence[Mapping[str, Any]]) -> Told:
-    """What ``with_told`` spelled; nothing was told where any of it is something else."""
-    frames = frames_of_json(said)
+def told_of_json(said: Sequence[Mapping[str, Any]], frames: tuple[Frame, ...]) -> Told:
+    """What ``with_told`` spelled beside these frames; nothing was told where any of it is something else."""
     found = said[0].get(_TOLD) if said and frames else None
     if not isinstance(found, dict):
         return Told(frames)
