@@ -65,13 +65,21 @@ def test_what_hinders_is_logged_less_and_less_often_and_its_end_once() -> None:
         assert [(one["event"], one["for_s"]) for one in logs] == [("recovered", 999)]
 
 
-def test_another_reason_is_said_at_once_and_our_own_never() -> None:
-    health = Health("judging")
+def test_another_reason_is_said_at_once_and_no_oftener_where_they_take_turns_and_our_own_never() -> None:
+    clock = Clock()
+    health = Health("judging", monotonic=clock)
     with capture_logs() as logs:
-        for failure in (GONE, GONE, Unfit("tenant_not_routed", "no route", remedy="wait"), GONE):
-            health.hindered("judging", failure)
+        for second in range(0, 120, 4):
+            clock.now = float(second)
+            health.hindered("judging", GONE)
+            health.hindered("judging", Unfit("tenant_not_routed", "no route", remedy="wait"))
         health.hindered("process", Reason("shutting_down", "the process is about to stop"))
-    assert [one["code"] for one in logs] == ["postgres_away", "tenant_not_routed", "postgres_away"]
+    assert [(one["code"], one["for_s"]) for one in logs] == [
+        ("postgres_away", 0),
+        ("tenant_not_routed", 0),
+        ("postgres_away", 60),
+        ("tenant_not_routed", 60),
+    ]
     assert logs[1]["remedy"] == "wait"
     assert health.reasons()["process"].code == "shutting_down"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
@@ -15,16 +15,15 @@ PAUSE_S_MAX: Final = 3_600.0
 
 @dataclass(slots=True)
 class _Hindrance:
-    """Of one part: since when, by what, and when it is said again."""
+    """Of one part: since when, by what now, and when each code is said again, and how long it is silent then."""
 
     since: float
     code: str
-    again_at: float
-    pause_s: float = FIRST_PAUSE_S
+    again: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Hindrances:
-    """What hinders each part now; another code is news."""
+    """What hinders each part now; another code is news, but no more often than the first where they take turns."""
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -35,12 +34,11 @@ class Hindrances:
         now = self._monotonic()
         known = self._known.get(part)
         if known is None:
-            known = self._known[part] = _Hindrance(now, code, now)
-        elif known.code != code:
-            known.code, known.again_at, known.pause_s = code, now, FIRST_PAUSE_S
-        if now >= known.again_at:
-            known.again_at = now + known.pause_s
-            known.pause_s = min(PAUSE_S_MAX, 2 * known.pause_s)
+            known = self._known[part] = _Hindrance(now, code)
+        known.code = code
+        again_at, pause_s = known.again.get(code, (now, FIRST_PAUSE_S))
+        if now >= again_at:
+            known.again[code] = now + pause_s, min(PAUSE_S_MAX, 2 * pause_s)
             for_s = round(now - known.since, 1)
             structlog.get_logger().warning(
                 "hindered", part=part, code=code, message=message, remedy=remedy, for_s=for_s
