@@ -32,7 +32,8 @@ def interact(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A JSON array of turns, or NDJSON of them: role, text, at; - is standard input."
+            metavar="FILE",
+            help="A JSON array of turns, or NDJSON of them: role, text, and at, when it was said, like 2026-06-17T10:30:00Z; - is standard input.",
         ),
     ],
     subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Whom the conversation is about.")],
