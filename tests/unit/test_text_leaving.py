@@ -55,6 +55,12 @@ pytestmark = pytest.mark.unit
         ("The data pipeline rewrite is on hold.", "Work on the data pipeline rewrite has resumed."),
         ("User styles pages with Bootstrap.", "User has replaced Bootstrap with Tailwind for styling pages."),
         ("Preferred ORM: SQLAlchemy", "Preferred ORM: Tortoise"),
+        ("Prefers seaborn for plots.", "Prefers plotly for plots these days."),
+        ("The company intranet is built in Drupal.", "The company intranet got rebuilt in Webflow."),
+        ("The game uses a hex grid.", "The game switched to a square grid with obstacles."),
+        ("Thomas's data pipeline runs on Airflow.", "Thomas moved his data pipeline off Airflow onto Dagster."),
+        ("Lena's startup runs on AWS.", "Lena's startup completed its move to GCP."),
+        ("Lena's startup runs on AWS.", "Lena's startup finished migrating to GCP."),
     ],
 )
 def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
@@ -78,6 +84,10 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
         ("The app is hosted on Heroku.", "The app was rewritten in Swift."),
         ("User prefers Bootstrap for styling.", "User now prefers Tailwind for email."),
         ("User works as a nurse at night.", "User is now a director of engineering."),
+        ("Prefers seaborn for plots.", "Prefers pandas for tables these days."),
+        ("The game uses a hex grid.", "The sequel switched to a square grid."),
+        ("The team follows a sprint cycle.", "The team moved to a bigger office."),
+        ("Lena's startup runs on AWS.", "Lena's startup considered a move to GCP."),
         ("User works at a hospital.", "User is a nurse now."),
         ("Alice Smith: agreed", "Alice Smith: moved"),
         ("i live in seattle", "User moved into a house."),

@@ -206,6 +206,8 @@ def _go_inside(clause: Clause, seen: set[int]) -> None:
         if matrix in STARTING:
             clause.temporality = Temporality.STARTED
             clause.cues.append("started")
+        elif matrix == "finish" and lemma_of(inner) in SWITCHING:
+            clause.cues.append("changed")  # "finished migrating": it is done
         elif matrix in STOPPING or (matrix == "give" and is_gerund):
             clause.temporality, clause.polarity = Temporality.ENDED, Polarity.NEGATIVE
         elif matrix == "use" and clause.verb.tag_ == "VBD":
@@ -274,11 +276,8 @@ def _is_stray_object(clause: Clause, token: Token) -> bool:
     """An object that the small model took for an adverb: unknown words right after a verb that wants one."""
     if clause.lemma not in _TRANSITIVE or clause.objects or token.i <= clause.verb.i or token.head.i != clause.verb.i:
         return False
-    is_word = (
-        token.pos_ in {"NOUN", "PROPN", "ADV", "NUM"}
-        and not token.lower_.endswith("ly")
-        and token.lower_ not in _ADVERBS
-    )
+    is_how = token.lower_.endswith("ly") and any(child.dep_ in {"dobj", "xcomp"} for child in token.head.children)
+    is_word = token.pos_ in {"NOUN", "PROPN", "ADV", "NUM"} and token.lower_ not in _ADVERBS and not is_how
     return (
         is_word and all(inner.i > clause.verb.i for inner in token.subtree) and token.left_edge.i == clause.verb.i + 1
     )

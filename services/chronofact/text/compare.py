@@ -101,7 +101,7 @@ def _switched(old: Frame, new: Frame) -> Reason | None:
         return _scoped(old, new) or (Reason.SAME_VALUE if same(new.value, old.value) else Reason.SWITCHED)
     if new.from_value or not new.value_type or new.value_type != old.value_type or old.polarity is Polarity.NEGATIVE:
         return None
-    if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on")):
+    if old.slot not in _REPLACEABLE and not old.slot.startswith(("prop:", "at:on", f"do:use:{new.value_type}")):
         return None
     return _changed(old, new)
 
@@ -266,7 +266,7 @@ def _types_fit(old: Frame, new: Frame) -> bool:
     if new.value_type and new.slot.endswith(new.value_type) and _has_digit(old.value) != _has_digit(new.value):
         return False  # "CET" and "UTC+1" may be one and the same
     if not new.value_type and new.slot.partition(":")[0] in _TYPED:
-        return False
+        return new.slot in {"prefer", "use"} and new.scope.startswith("for ") and says_change(new)
     return new.value_type != "number" or new.slot == "num:old" or _units(old.value) == _units(new.value)
 
 

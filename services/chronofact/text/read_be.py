@@ -49,6 +49,8 @@ _BEING: Final = frozenset({"be", "become", "get", "turn", "remain", "stay", "fee
 _WRITTEN: Final = frozenset({"number", "email", "address", "handle", "username", "url", "website", "extension"})
 _ATTRIBUTES: Final = frozenset({"diet", "major", "hobby", "sport", "role", "title", "profession", "occupation"})
 _DUE: Final = frozenset({"deadline", "date"})
+_BY_THE_WAY: Final = frozenset({"by", "to", "as", "after", "with", "without", "before", "through", "thanks", "ahead"})
+"""What follows says who brought a thing into its state, or what came of it, and limits nothing."""
 
 
 def read_be(clause: Clause) -> list[Frame]:
@@ -153,6 +155,7 @@ def status(clause: Clause, said: str) -> list[Frame]:
     half = next((child.lower_ for child in how if child.lower_ in HALFWAY), "")
     said = f"{half} {said}".strip()
     clause.take(*(child for child in how if child.lower_.endswith("ly") or child.lower_ in HALFWAY))
+    clause.take(*(inner for told, token in clause.preps if told in _BY_THE_WAY for inner in token.subtree))
     if clause.about.entity == "user":
         return [frame(clause, f"is:{said}", said, cardinality=Holds.MANY)]
     found = [frame(clause, "status", said, value_type="status", cardinality=Holds.ONE)]

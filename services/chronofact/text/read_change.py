@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of, prop
-from chronofact.text.phrases import Value, Whose, value_of, version_type, whose
+from chronofact.text.phrases import Value, Whose, after_noun, value_of, version_type, whose
 from chronofact.text.read_be import measured, scheduled, status
 from chronofact.text.timing import time_at
 from chronofact.text.types import place_type, type_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 _SET = frozenset({"schedule", "plan", "launch"})
+_MOVES = frozenset({"move", "migration", "switch", "transition", "switchover", "upgrade", "conversion"})
 _CHANGE = {"temporality": Temporality.CHANGE}
 
 
@@ -36,8 +37,24 @@ def read_change(clause: Clause) -> list[Frame]:
         or _numbered(clause)
         or _relocated(clause)
         or _replaced(clause)
+        or _by_noun(clause)
         or _switched(clause)
     )
+
+
+def _by_noun(clause: Clause) -> list[Frame]:
+    """``completed its move from X to Y``."""
+    if clause.lemma not in {"complete", "finish", "make", "do"} or len(clause.objects) != 1:
+        return []
+    move = clause.objects[0]
+    told = dict([*clause.preps, *after_noun(move)])
+    if move.lemma_ not in _MOVES or "to" not in told:
+        return []
+    value, old = value_of(told["to"], clause.prepared), told.get("from")
+    if not (value.is_name or value.type):
+        return []
+    clause.take(move, told["to"], old)
+    return [_switch(clause, value, value_of(old, clause.prepared).text if old is not None else "")]
 
 
 def _instead(clause: Clause) -> list[Frame]:
@@ -288,7 +305,7 @@ def _switched(clause: Clause) -> list[Frame]:
     is_again = clause.lemma.startswith("re") and clause.lemma[2:] in MAKING and clause.is_passive
     if clause.about.is_unknown or (clause.lemma not in SWITCHING and not is_again and not _is_new_version(clause)):
         return []
-    to, old = clause.after("to", "into", "in", "with"), clause.after("from")
+    to, old = clause.after("to", "into", "onto", "in", "with"), clause.after("from", "off")
     if to is None or (clause.lemma == "go" and old is None):
         return []
     value = value_of(to, clause.prepared)
@@ -297,7 +314,7 @@ def _switched(clause: Clause) -> list[Frame]:
     if clause.is_passive and clause.lemma.startswith("re"):
         clause.cues.append(f"again {clause.lemma[2:]}")
     was = value_of(old, clause.prepared) if old is not None else None
-    clause.take(to, old)
+    clause.take(to, old, to.head if to.head.lower_ == "onto" else None)
     if clause.lemma in {"rename", "reassign"}:
         return [_retitled(clause, value)]
     moved = clause.objects[0] if clause.objects else None
@@ -313,7 +330,11 @@ def _switched(clause: Clause) -> list[Frame]:
     found: list[Frame] = []
     if definite and not value.is_name and value.modifiers and value.modifiers != value.text:
         found.append(_assigned(clause, value))
-    if value.is_name or value.type or was is not None:
+    is_kind = value.modifiers not in {"", value.text} and not (value.is_name or value.has_number or was is not None)
+    if is_kind and not is_person(clause.about):
+        clause.take(clause.after("with"))
+        found.append(_switch(clause, value, "", value_type=value.head))  # "switched to a square grid"
+    elif value.is_name or value.type or was is not None:
         found.append(
             _switch(clause, value, was.text if was is not None else "", value_type=version_type(value) or value.type)
         )
@@ -363,4 +384,6 @@ def _of_object(clause: Clause, moved: Token, value: Value, was: Value | None) ->
         owner = about.owner or clause.about.entity
         return [_switch(clause, value, "", entity=one) for one in (named.text, f"{owner}:{named.text}")]
     mine = about.entity if about.owner and not about.is_unknown else named.text
+    if about.owner == "?" and clause.about.is_name and not clause.about.is_unknown:
+        mine = f"{clause.about.entity}:{about.noun}"  # "Thomas moved his pipeline"
     return [_switch(clause, value, old), _switch(clause, value, old, entity=mine)]

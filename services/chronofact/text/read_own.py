@@ -304,7 +304,7 @@ def _made_with(clause: Clause) -> list[Frame]:
     if not (value.is_name or value.type):
         return []
     clause.take(token)
-    exclusive = said.startswith(("write", "host"))
+    exclusive = said.startswith(("write", "host", "build"))
     version = version_type(value) if any(word[:1].isdigit() for word in value.words) else ""
     kind = version or version_type(value) or value.type or (said if exclusive else "")
     holds = Holds.MANY if clause.lemma == "use" and not version else Holds.ONE  # of what it uses, it may use several

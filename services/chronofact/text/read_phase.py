@@ -29,6 +29,7 @@ _CAME_OF: Final = {
     "wrap up": "finished", "close out": "closed", "roll out": "released", "fall through": "failed", "turn down": "rejected",
     "sign off": "approved", "go live": "live", "come out": "released", "call off": "cancelled",
 }  # fmt: skip
+_DONE_TO: Final = {"pass": "approved", "file": "submitted", "win": "won", "lift": "lifted"}
 _PAST: Final = frozenset({Temporality.PAST, Temporality.CURRENT, Temporality.CHANGE})
 
 
@@ -175,8 +176,10 @@ def told_of(clause: Clause, frames: list[Frame]) -> list[Frame]:
     if len(clause.objects) != 1 or not frames or frames[0].slot != "end":
         return frames
     said = clause.verb.lower_ if clause.verb.lower_ in STATUS else _CAME_OF.get(clause.phrasal, "")
+    said = said or _DONE_TO.get(clause.lemma, "")
     about = whose(clause.objects[0], clause.prepared)
-    if not said or about.is_unknown:
+    is_any = any(child.lower_ in {"a", "an"} for child in clause.objects[0].children)
+    if not said or about.is_unknown or is_any:
         return frames
     first, *others = frames
     return [replace(first, cues=(*first.cues, f"{THING}{about.entity}", f"{RESULT}{said}")), *others]

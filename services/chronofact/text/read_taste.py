@@ -71,7 +71,7 @@ def _liked(clause: Clause) -> list[Token]:
 
 def _prefers(clause: Clause) -> list[Frame]:
     """``prefers X (over Y)``; of one type one prefers one thing."""
-    liked = _liked(clause)
+    liked = _liked(clause) or [one for one in (clause.complement,) if one is not None]
     if clause.lemma not in {"prefer", "favor", "favour"} or len(liked) != 1:
         return []
     token = liked[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chronofact.text.frames import Frame, Polarity
+from chronofact.text.frames import Frame, Polarity, of_entity
 from chronofact.text.reasons import Reason
 from chronofact.text.values import contains
 from chronofact.text.words import HALFWAY
@@ -30,10 +30,11 @@ _KINDS: Final = {
     "late": "late|delayed|overdue|at risk",
     "timely": "on track|back on track|on schedule|on time|ahead",
     "done": "complete|completed|done|finished|concluded|closed|accepted|published|merged|approved|resolved|fixed|repaired|shipped|released|launched|deployed|signed|won|"
-    "settled|contained|granted|delivered|installed|certified|archived",
+    "settled|ended|contained|granted|delivered|installed|certified|archived",
     "off": "rejected|denied|declined|terminated|cancelled|canceled|abandoned|scrapped|shelved|failed|withdrawn",
-    "working": "online|running|operational|live|active|enabled|available|in production|passing|launched|shipped|released|deployed|open|reopened",
-    "idle": "offline|down|broken|failing|stopped|disabled|inactive|unavailable|suspended|deprecated|decommissioned|closed",
+    "mended": "fixed|repaired|resolved",
+    "working": "in effect|in force|online|running|operational|live|active|enabled|available|in production|passing|launched|shipped|released|deployed|open|reopened",
+    "idle": "lifted|revoked|repealed|expired|offline|down|broken|failing|stopped|disabled|inactive|unavailable|suspended|deprecated|decommissioned|closed",
     "public": "public|published",
     "private": "private|unpublished",
 }  # fmt: skip
@@ -52,6 +53,7 @@ _AGAINST_PLAN: Final = frozenset({"late", "timely"})
 _OVER: Final = frozenset({"done", "off"})
 _OPPOSED: Final = (
     {"working", "idle"},
+    {"mended", "idle"},
     {"working", "off"},
     {"public", "private"},
     {"late", "timely"},
@@ -71,10 +73,8 @@ _ONE_STATE: Final = tuple(
         "started|active|being made|in progress|in development|in construction|under development|under construction",
     )
 )
-_WHY_HELD: Final = frozenset({"judged", "held", "late", "made"})
-_LOOSE: Final = frozenset({"by", "to", "as", "after", "with", "without", "before", "through", "thanks", "ahead"})
-"""What follows says who did it, or what came of it."""
-_LIMITS: Final = frozenset({"in", "for", "on", "only", "except", "until", "if"})
+_WHY_HELD: Final = frozenset({"judged", "held", "late", "idle"})
+_OF_RESULTS: Final = frozenset({"for", "of", "out", "from", "against"})
 _SEASONS: Final = frozenset({"spring", "summer", "fall", "autumn", "winter", "end"})
 _MINE: Final = frozenset({"user", "we"})
 _TAILS: Final = frozenset({"for", "in", "on", "at", "of", "with", "from", "to", "by"})
@@ -82,6 +82,10 @@ _SEVERAL: Final = frozenset(
     "bug issue ticket task test feature order part step thing request version pr branch chapter item file page module section component screen".split()
 )
 """Of which there are so many that the bare word tells none."""
+_DEEDS: Final = frozenset(
+    "rewrite redesign migration rollout review launch upgrade port move rebuild refactor renovation repair restoration translation".split()
+)
+"""``the redesign of the site`` is no site."""
 _PAPERS: Final = frozenset({"paper", "submission", "manuscript", "article"})
 
 
@@ -127,21 +131,24 @@ def _goes_back(was: frozenset[str], now: frozenset[str]) -> bool:
 def thing_keys(frame: Frame) -> tuple[str, ...]:
     """Under which a thing's states are found, however much of its name is said."""
     things = [cue.removeprefix(THING) for cue in frame.cues if cue.startswith(THING)]
-    if _is_state(frame):
-        things.append(frame.entity)
+    if _is_state(frame) or frame.slot.startswith("project:"):
+        things.append(frame.entity if _is_state(frame) else frame.value)
     return tuple(f"state|{_parts(one)[1][-1]}" for one in things if _parts(one)[1])
 
 
 def passes(old: Frame, new: Frame) -> Reason | None:
     """Why a thing is no more in a state that it was in; None where nothing of the kind is said."""
-    if not _is_state(old) or Polarity.NEGATIVE in {old.polarity, new.polarity}:
+    is_work = old.slot.startswith("project:") and new.slot == "end" and of_entity(old) == of_entity(new)
+    if not (_is_state(old) or is_work) or Polarity.NEGATIVE in {old.polarity, new.polarity}:
         return None
     if not (_is_state(new) or new.slot == "end"):
         return None
     results = [cue.removeprefix(RESULT) for cue in new.cues if cue.startswith(RESULT)]
     things = [new.entity] if _is_state(new) else [cue.removeprefix(THING) for cue in new.cues if cue.startswith(THING)]
-    if not any(is_same_thing(old.entity, one) for one in things):
+    if not any(is_same_thing(old.value if is_work else old.entity, one) for one in things):
         return None
+    if is_work:
+        return Reason.ENDED
     was, now = _said(old), _said(new) if _is_state(new) else "".join(results[:1])
     if old.slot in _SHARES:
         return Reason.VALUE_CHANGED if kinds_of(now) & (_OVER | {"working"}) and not new.scope else None
@@ -167,13 +174,13 @@ def _is_next(was: str, now: str, new: Frame) -> bool:
 
 def _fits(old: Frame, new: Frame) -> bool:
     """Whether it is all of the thing that was in that state, and is in this; why it was held up limits nothing."""
-    is_reason = kinds_of(_said(old)) <= _WHY_HELD - {"made"} and bool(kinds_of(_said(old)))
-    if old.scope and old.scope != new.scope and not is_reason:
-        return False
-    words = new.scope.removesuffix(" in production").removeprefix("in production").split()
-    if words[:1] == ["in"] and _SEASONS.issuperset(words[1:]):
+    if old.scope == new.scope:
         return True
-    return not words or old.scope == new.scope or (words[0] in _LOOSE and _LIMITS.isdisjoint(words))
+    if old.scope and not kinds_of(_said(old)) & _WHY_HELD:
+        return False
+    said, _, rest = new.scope.removesuffix(" in production").removeprefix("in production").partition(" ")
+    is_result = bool(kinds_of(_said(new)) & _OVER) and said in _OF_RESULTS
+    return not said or is_result or (said == "in" and _SEASONS.issuperset(rest.split()))
 
 
 def is_same_thing(old: str, new: str) -> bool:
@@ -188,7 +195,7 @@ def is_same_thing(old: str, new: str) -> bool:
     if set(was) == set(now):
         return not tail or tail == rest or len(was) > 1
     if set(now) < set(was):
-        return len(now) > 1 or now[0] not in _SEVERAL
+        return len(now) > 1 or not (now[0] in _SEVERAL or _DEEDS.intersection(was[:-1]))
     return set(was) < set(now) and len(was) > 1
 
 

@@ -113,7 +113,7 @@ STATUS: Final = frozenset({
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
     "open", "overdue", "paused", "pending", "postponed", "public", "published", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
-    "contained", "denied", "declined", "granted", "submitted", "escalated", "stalled", "installed", "delivered", "certified", "scrapped", "shelved", "withdrawn",
+    "planned", "lifted", "revoked", "repealed", "expired", "ended", "contained", "denied", "declined", "granted", "submitted", "escalated", "stalled", "installed", "delivered", "certified", "scrapped", "shelved", "withdrawn",
     "decommissioned", "unreleased", "unpublished", "unfinished", "incomplete", "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
