@@ -29,6 +29,12 @@ pytestmark = pytest.mark.unit
         ("My best 10K time is 52 minutes.", "I set a new 10K best of 49 minutes."),
         ("Data retention is 30 days.", "We extended data retention to 90 days."),
         ("Jen has run two marathons.", "Jen finished her third marathon."),
+        ("Leo has completed four chapters of his thesis.", "Leo just finished the sixth chapter of his thesis."),
+        ("User's metformin dose is one pill a day.", "User's doctor changed the metformin dose to two pills a day."),
+        ("User has 15 vacation days left.", "User has 9 vacation days left."),
+        ("Cold start time on the mobile app is 4 seconds.", "The mobile app's cold start is under 2 seconds now."),
+        ("Ivy walks her dog once a day.", "Ivy walks her dog three times a day now."),
+        ("Alex's bakery employs seven people.", "Alex's bakery now has a staff of twelve."),
     ],
 )
 def test_another_amount_of_the_same_supersedes(earlier: str, later: str) -> None:
@@ -59,6 +65,10 @@ def test_another_amount_of_the_same_supersedes(earlier: str, later: str) -> None
         ("User has 3 meetings on Tuesday.", "User has 5 meetings on Wednesday."),
         ("The store has over 50 customers.", "The store now has 70 customers."),
         ("The firm has about 50 employees.", "The firm now has 52 employees."),
+        ("The gym's monthly fee is $35.", "The pool raised the guest fee to $45."),
+        ("Zoe's GPA is 3.6.", "Zoe's major GPA is 3.8 now."),
+        ("User teaches four classes a week.", "User takes two classes a week now."),
+        ("The feature has a 20% rollout.", "The feature has a 3% error rate now."),
         ("User speaks three languages.", "User is learning a fourth language."),
     ],
 )  # fmt: skip
@@ -92,6 +102,7 @@ def test_another_time_of_the_same_supersedes(earlier: str, later: str) -> None:
         ("User works from home on Fridays.", "User works late on Thursdays now."),
         ("The gym opens at 8 on weekdays.", "The gym opens at 10 on weekends now."),
         ("User wakes up at 6.", "User goes to bed at 10 now."),
+        ("The airline's flight to Oslo leaves at 6:40.", "The airline pushed the Rome flight back to 9:15."),
         ("The book club meets on Fridays.", "The book club might move to Sundays."),
     ],
 )
@@ -101,6 +112,12 @@ def test_what_may_stand_beside_a_time_does_not(earlier: str, later: str) -> None
 
 def test_a_version_and_a_year_of_a_name_are_no_amounts() -> None:
     assert said_of("n:cluster V:run P:on N:kubernetes #:1.24") is None
+
+
+def test_a_number_beyond_a_bound_is_another() -> None:
+    assert is_superseded("The build takes over 20 minutes.", "The build takes 8 minutes now.")
+    assert not is_superseded("The build takes over 20 minutes.", "The build takes 25 minutes now.")
+    assert not is_superseded("The build takes under 20 minutes.", "The build takes 12 minutes now.")
 
 
 def test_a_reason_and_a_purpose_say_nothing_of_the_amount() -> None:

@@ -10,7 +10,7 @@ from chronofact.text.compare import guard_of, says_change
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
 from chronofact.text.measures import TIMES, Measure, Said, Word, is_one, said_of, stem_of
 from chronofact.text.reasons import Reason
-from chronofact.text.words import MOVING_TIME, PERSONS, PETS, RAISING, UNITS
+from chronofact.text.words import APPROXIMATE, AT_LEAST, AT_MOST, MOVING_TIME, PERSONS, PETS, RAISING, UNITS
 
 _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS, Reason.UNREAD_WORDS,
                           Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.NOT_ALL_ANSWERED, Reason.PAST})  # fmt: skip
@@ -23,7 +23,7 @@ _STATES: Final = frozenset(
 """Verbs that only join a thing to its amount or time, and may be said by another one."""
 _CHANGES: Final = (RAISING | frozenset({"hit", "pass", "surpass", "top", "climb", "slash", "trim", "double", "triple", "stand", "improve", "shorten",
                                         "lengthen", "cap", "lift", "limit", "sit", "allow", "include", "exceed", "break", "beat"})) - frozenset({"turn", "come", "get"})  # fmt: skip
-_HEIGHTS: Final = frozenset({"hit", "pass", "surpass", "reach", "top", "exceed"})
+_HEIGHTS: Final = frozenset({"hit", "pass", "surpass", "reach", "top", "exceed", "cross"})
 _PAST_CHANGES: Final = (
     RAISING | _HEIGHTS | MOVING_TIME | frozenset({"climb", "slash", "trim", "shorten", "lengthen", "cap", "lift"})
 ) - frozenset({"be", "go", "get", "come", "turn", "set"})
@@ -34,13 +34,30 @@ _RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
 _MOVES: Final = MOVING_TIME | frozenset({"be", "happen", "take", "fall", "land"})
 _EVENTS: Final = frozenset({"session", "meeting", "class", "appointment", "lesson", "place", "time", "slot", "date"})
 _SIZES: Final = frozenset(
-    {"count", "number", "total", "time", "duration", "length", "size", "level", "amount", "figure", "tally"}
+    {
+        "count",
+        "number",
+        "total",
+        "time",
+        "duration",
+        "length",
+        "size",
+        "level",
+        "amount",
+        "figure",
+        "tally",
+        "price",
+        "cost",
+    }
 )
 _PLAIN: Final = frozenset({"full", "total", "whole", "current", "overall", "own", "regular", "usual", "latest", "entire", "typical", "personal", "daily",
                            "weekly", "monthly", "yearly", "annual", "up", "down", "only", "now", "already", "just", "we", "our", "person", "can"})  # fmt: skip
 _ADDS: Final = frozenset(
     {"more", "extra", "another", "additional", "fewer", "less", "every", "each", "almost", "nearly", "other"}
 )
+_NEARLY: Final = APPROXIMATE | {word for phrase in (*AT_LEAST, *AT_MOST) for word in phrase.split()}
+_REST: Final = frozenset({"leave", "left", "remain", "remaining", "remainder"})
+_CREWS: Final = frozenset({"team", "staff", "crew", "group", "household"})
 _DONE: Final = frozenset({"finish", "complete", "do"})
 _TO: Final = frozenset({"to", "at", "until", "till", "for", "on"})
 _NEAR: Final = 1.25
@@ -60,8 +77,7 @@ def amounts(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | No
     if measures is None:
         return found
     old, new = measures
-    cues = {cue for one in (*earlier, *later) for cue in one.cues}
-    if any(_may_be_one(a, b, cues, now) for a, b in zip(old, new, strict=True)):
+    if any(_may_be_one(a, b, _cues(earlier), _cues(later), now) for a, b in zip(old, new, strict=True)):
         return found
     if new[0].is_place or old[0].is_place:
         is_next = _is_next(earlier, was, now, old[0], new[0])
@@ -106,17 +122,22 @@ def _differing(was: Said, now: Said) -> tuple[list[Measure], list[Measure]] | No
     return old, new
 
 
-def _may_be_one(old: Measure, new: Measure, cues: set[str], now: Said) -> bool:
+def _cues(frames: Sequence[Frame]) -> set[str]:
+    return {cue for one in frames for cue in one.cues}
+
+
+def _may_be_one(old: Measure, new: Measure, was: set[str], cues: set[str], now: Said) -> bool:
     """Whether both may be one number all the time, of which one text knows no more than about how much it is."""
     if old.number is None or new.number is None:
         return old.text == new.text
     if old.number == new.number:
         return True
-    if "about" in cues and max(old.number, new.number) <= _NEAR * min(old.number, new.number):
+    if "about" in was | cues and max(old.number, new.number) <= _NEAR * min(old.number, new.number):
         return True
-    if "at most" in cues and not now.is_up_to and not any(one.word == "up" for one in now.words):
+    is_grown = new.number > old.number
+    if "at most" in cues and not now.is_up_to and is_grown:
         return True
-    return "at least" in cues and new.number >= old.number
+    return ("at least" in was and is_grown) or (not is_grown and ("at most" in was or "at least" in cues))
 
 
 def _is_next(earlier: Sequence[Frame], was: Said, now: Said, old: Measure, new: Measure) -> bool:
@@ -141,7 +162,10 @@ def _is_news(earlier: Sequence[Frame], later: Sequence[Frame], was: Said, now: S
     if any(one.temporality is Temporality.PAST for one in later if one.is_main) and not is_change:
         return False
     is_up_to = now.is_up_to and new.kind not in TIMES
-    return is_change or is_record or is_up_to or any(says_change(one) for one in later) or _is_habit(was, now)
+    is_rest = all(any(one.word in _REST and not one.is_root for one in said.words) for said in (was, now))
+    return (
+        is_change or is_record or is_up_to or is_rest or any(says_change(one) for one in later) or _is_habit(was, now)
+    )
 
 
 def _is_habit(was: Said, now: Said) -> bool:
@@ -165,7 +189,8 @@ def _is_same_thing(was: Said, now: Said) -> bool:
         for place, one in enumerate(now.words)
         if not was.says(one) and not _is_neutral(one, now, was, is_new=True)
     ]
-    gained = [place for place in gained if not now.words[place].is_aside]
+    agents = _agents(was, now)
+    gained = [place for place in gained if not now.words[place].is_aside and place not in agents]
     if lost and gained:
         return False
     if not _are_beside(was, now, lost, names=True) or not _are_beside(now, was, gained, names=False):
@@ -174,9 +199,20 @@ def _is_same_thing(was: Said, now: Said) -> bool:
     if (lost or gained) and len({one.stem for one in shared}) < 2 and not any(one.kind == "N" for one in shared):
         return False
     is_named = any(one.kind == "N" for one in shared)
+    if gained and now.root not in _PAST_CHANGES:
+        return False
     if not is_named and (gained or any(was.words[place].kind == "N" for place in lost)):
         return False
     return bool(shared) or _is_of_user(was, now)
+
+
+def _agents(was: Said, now: Said) -> set[int]:
+    """Who changed it: ``the airline pushed the flight back``."""
+    root = next((place for place, one in enumerate(now.words) if one.is_root), 0)
+    if now.root not in _PAST_CHANGES or any(was.says(one) for one in now.words[:root]):
+        return set()
+    has_object = any(one.kind in "nN" and not one.is_unit and was.says(one) for one in now.words[root + 1 :])
+    return set(range(root)) if has_object else set()
 
 
 def _units_fit(was: Said, now: Said) -> bool:
@@ -194,24 +230,24 @@ def _units_fit(was: Said, now: Said) -> bool:
 
 def _is_neutral(one: Word, mine: Said, other: Said, *, is_new: bool) -> bool:
     """Whether a word that only one sentence has says nothing of what the thing is."""
-    if one.word in _PLAIN or (one.word in UNITS and one.is_unit) or one.kind == "t":
+    if one.word in _PLAIN | _NEARLY or (one.word in UNITS and one.is_unit) or one.kind == "t":
         return True
     is_timed = any(measure.kind in TIMES for measure in mine.measures)
     if one.kind in "Vv" and one.is_root:
         return _is_joint(one, other, is_timed=is_timed, is_new=is_new)
     if one.word in _SIZES or (one.word in _EVENTS and (is_timed or mine.periods)):
         return one.kind == "n"
-    return one.word == "team" and (is_timed or mine.is_of_number(one))
+    return (one.word == "team" and is_timed) or (one.word in _CREWS and mine.is_of_number(one))
 
 
 def _is_joint(one: Word, other: Said, *, is_timed: bool, is_new: bool) -> bool:
     """A verb that only joins a thing to what is told of it; an elliptic later one says the same of any."""
     if is_timed:
         return one.word in (_MOVES if is_new else _STATES | _MOVES) or (not is_new and other.root in _MOVES)
-    if one.word in _STATES or (one.word in _CHANGES):
+    if one.word in _STATES | _CHANGES | _DONE:
         return True
     if is_new:
-        return one.word in _SETS | _DONE
+        return one.word in _SETS | _HEIGHTS
     return other.is_up_to or other.root in RAISING
 
 

@@ -60,6 +60,8 @@ def _item(token: Token, root: Token, prepared: Prepared) -> str:
         return ""
     if lower == "twice":
         return "#:2 n:time"
+    if lower == "once" and token.i + 1 < len(token.doc) and token.nbor(1).lower_ in {"a", "per", "every", "each"}:
+        return "#:1 n:time"
     if lower in prepared.users:
         return "u:whose" if token.tag_ == "PRP$" else "n:user"
     if lower in _MINE:

@@ -110,7 +110,9 @@ def said_of(line: str) -> Said | None:
     """None where the line measures nothing, denies, joins, or speaks of somebody unnamed."""
     if "#:" not in line and "t:" not in line:
         return None
-    items = [(kind, text) for kind, _, text in (item.partition(":") for item in line.split())]
+    items = [
+        (kind, text) for kind, _, text in (item.partition(":") for item in line.removesuffix(" P:on ?:it").split())
+    ]
     if any(kind in {"-", "&"} or (kind == "?" and text in _UNNAMED) for kind, text in items):
         return None
     items = _joined_names(items)
@@ -244,7 +246,12 @@ class _Reader:
     def _add(self, place: int) -> None:
         kind, text = self.items[place]
         before = self.items[place - 1][0] if place else ""
-        if text in _PERIODS and (before != "#" or text.endswith("ly")) and (self.is_counting or text.endswith("ly")):
+        is_money = bool(self.measures) and self.measures[-1].kind == "amount$"
+        if (
+            text in _PERIODS
+            and (before != "#" or is_money or text.endswith("ly"))
+            and (self.is_counting or text.endswith("ly"))
+        ):
             self.periods.add(_PERIODS[text])
             return
         if self.is_counting and kind in "nNt":

@@ -123,7 +123,8 @@ def _vagueness(sentence: Span) -> list[str]:
         elif last in AT_LEAST or two in AT_LEAST:
             found.append("at least")
         elif (last in AT_MOST or two in AT_MOST) and not (
-            sentence[end - 2].head.pos_ == "VERB" or (end >= 3 and sentence[end - 3].pos_ == "VERB")
+            two == "up to"
+            and (sentence[end - 2].head.pos_ == "VERB" or (end >= 3 and sentence[end - 3].pos_ == "VERB"))
         ):  # "went up to 50" is exact
             found.append("at most")
     return found
