@@ -103,11 +103,22 @@ def test_a_negation_that_the_parser_takes_for_another_value_ends_nothing() -> No
         ("I use Trello.", "I switched from Trello to Foobarly."),
         ("I live in Oslo.", "I moved to Bergen."),
         ("I live in Oslo.", "I live in Bergen."),
+        ("I live in Norway.", "I moved to Sweden."),
+        ("At work my manager is Ana.", "At work my manager is now Bo."),
     ],
 )
 def test_what_another_value_closes_or_is_to_be_asked_about_is_left_to_that(was: str, now: str) -> None:
     """So the old value holds again once the new one is revoked."""
     assert by_rule(was, now) == []
+
+
+def test_what_is_said_outright_to_be_over_is_so_beside_a_value_that_closes_nothing() -> None:
+    now, globex = said("I no longer work at Acme.", JUNE), said("I work at Globex.", JUNE).told.given
+    assert not globex[0].is_automatic
+    for is_automatic, over in ((False, ["employer"]), (True, [])):
+        given = (globex[0]._replace(is_automatic=is_automatic),)
+        beside = replace(now, told=replace(now.told, given=given))
+        assert keys(ends_by_rule(beside, said(ACME))) == over
 
 
 def test_an_ending_is_read_without_what_leads_to_it_as_facts_are() -> None:
