@@ -166,6 +166,9 @@ def test_an_ending_that_says_no_time_ends_nothing() -> None:
         (ACME, "> I quit my job", []),
         (ACME, "I still work at Acme.", []),
         (ACME, "I work at Globex.", []),
+        (ACME, "I work at Acme on Mondays.", []),
+        ("My sister lives in Oslo.", "I moved.", []),
+        ("I work at Acme as an engineer.", "Mondays I work at Acme.", []),
         (ACME, "Ich arbeite nicht mehr bei Acme.", []),
     ],
 )

@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 
 from chronofact.text.compare import DECIDES, answer
 from chronofact.text.fitting import ends_kind
-from chronofact.text.frames import Frame, Modality, Temporality, of_entity
-from chronofact.text.pairs import Memory, ended_by, restates
+from chronofact.text.frames import Frame, Modality, Polarity, Temporality, of_entity
+from chronofact.text.pairs import Memory, ended_by
 from chronofact.text.reasons import Reason
 from chronofact.text.told import Given
+from chronofact.text.values import contains
 
 _BY_NAME: Final = frozenset({Reason.ENDED, Reason.SWITCHED})
 _NOT_PLAIN: Final = frozenset({Reason.NOT_ASSERTED, Reason.SUBORDINATE, Reason.ADDITIVE, Reason.ONE_OFF, Reason.PAST})
@@ -46,9 +47,11 @@ def ends_by_verdict(older: Memory, newer: Memory) -> list[End]:
         _end(given, newer)
         for given in _holding(older, newer)
         if all(given.key != one.key for one in newer.told.given)
-        and not any(restates(given.frame, new) for new in plain)
+        and not any(_keeps(given.frame, new) for new in plain)
         and any(
-            (says_one_thing or _speaks_of(given.frame, new)) and not _names_another(given.frame, new) for new in plain
+            (says_one_thing and _is_about(given.frame, new)) or _speaks_of(given.frame, new)
+            for new in plain
+            if not _names_another(given.frame, new)
         )
     ]
 
@@ -71,6 +74,17 @@ def _is_left_to_succession(given: Given, later: Memory, why: Reason) -> bool:
 
 def _is_plain(frame: Frame) -> bool:
     return frame.is_main and frame.modality is Modality.ASSERTED and _NOT_PLAIN.isdisjoint(frame.guards)
+
+
+def _keeps(old: Frame, new: Frame) -> bool:
+    """``works at Acme on Mondays``: whatever else it says, it is at Acme."""
+    is_so = new.polarity is Polarity.POSITIVE and new.temporality is not Temporality.ENDED
+    return is_so and (of_entity(old), old.slot) == (of_entity(new), new.slot) and contains(old.value, new.value)
+
+
+def _is_about(old: Frame, new: Frame) -> bool:
+    """``Acme is history``: it is of the same somebody, or of what is said of them."""
+    return of_entity(old) == of_entity(new) or not set(old.value.split()).isdisjoint(new.entity.split())
 
 
 def _speaks_of(old: Frame, new: Frame) -> bool:
