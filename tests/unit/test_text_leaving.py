@@ -60,6 +60,8 @@ pytestmark = pytest.mark.unit
         ("The game uses a hex grid.", "The game switched to a square grid with obstacles."),
         ("Thomas's data pipeline runs on Airflow.", "Thomas moved his data pipeline off Airflow onto Dagster."),
         ("Lena's startup runs on AWS.", "Lena's startup completed its move to GCP."),
+        ("User hosts the style guide on Netlify.", "User is hosting the style guide on Fly instead of Netlify."),
+        ("User stores backups on Dropbox.", "User moved the backups from Dropbox to Backblaze."),
         ("Lena's startup runs on AWS.", "Lena's startup finished migrating to GCP."),
     ],
 )
@@ -85,6 +87,7 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
         ("User prefers Bootstrap for styling.", "User now prefers Tailwind for email."),
         ("User works as a nurse at night.", "User is now a director of engineering."),
         ("Prefers seaborn for plots.", "Prefers pandas for tables these days."),
+        ("User stores photos on Dropbox.", "User moved the backups from Dropbox to Backblaze."),
         ("The game uses a hex grid.", "The sequel switched to a square grid."),
         ("The team follows a sprint cycle.", "The team moved to a bigger office."),
         ("Lena's startup runs on AWS.", "Lena's startup considered a move to GCP."),

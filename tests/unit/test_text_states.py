@@ -66,6 +66,7 @@ def test_a_state_ends_the_one_before(earlier: str, later: str) -> None:
         ("The mural is in progress.", "The mural is nearly finished."),
         ("The grant proposal is under review.", "The grant proposal was provisionally approved."),
         ("User's redesign of the site is about 40% complete.", "The site is live."),
+        ("The deployments are pending.", "The deployments are done manually."),
         ("User is writing a song.", "User submitted a song to a contest."),
         ("The prototype is broken.", "User fixed the printer."),
         ("The SOC 2 audit is in progress.", "We passed the ISO audit."),

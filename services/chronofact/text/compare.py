@@ -8,7 +8,7 @@ from chronofact.text.fitting import ends, stem
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality, of_entity
 from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
-from chronofact.text.states import are_one_state, follows, passes
+from chronofact.text.states import THING, are_one_state, follows, passes
 from chronofact.text.types import are_alternatives, are_apart, type_of
 from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
 from chronofact.text.words import HOMES, ORDINALS, SIDE_ROLES
@@ -83,7 +83,16 @@ def _match(old: Frame, new: Frame) -> Reason | None:
     return _changed(old, new)
 
 
+def _is_done_to(old: Frame, new: Frame) -> bool:
+    """``stores photos on Dropbox``: backups that were moved away from there are no photos."""
+    things = [cue.removeprefix(THING).split()[-1] for cue in new.cues if cue.startswith(THING)]
+    _, verb, thing = (*old.slot.split(":"), "", "")[:3]
+    return not things or not (old.slot.startswith("do:") and verb and thing) or thing.split()[-1] in things
+
+
 def _switched(old: Frame, new: Frame) -> Reason | None:
+    if not _is_done_to(old, new):
+        return None
     if new.from_value and new.from_value == old.scope.partition(" ")[2] and _is_of(new.scope, old.slot):
         return Reason.SWITCHED
     noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""

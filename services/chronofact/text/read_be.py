@@ -154,7 +154,8 @@ def status(clause: Clause, said: str) -> list[Frame]:
     ]
     half = next((child.lower_ for child in how if child.lower_ in HALFWAY), "")
     said = f"{half} {said}".strip()
-    clause.take(*(child for child in how if child.lower_.endswith("ly") or child.lower_ in HALFWAY))
+    is_habit = said == "done" and clause.temporality is Temporality.CURRENT  # "is done weekly"
+    clause.take(*(one for one in how if (one.lower_.endswith("ly") and not is_habit) or one.lower_ in HALFWAY))
     clause.take(*(inner for told, token in clause.preps if told in _BY_THE_WAY for inner in token.subtree))
     if clause.about.entity == "user":
         return [frame(clause, f"is:{said}", said, cardinality=Holds.MANY)]

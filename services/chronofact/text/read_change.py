@@ -8,6 +8,7 @@ from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person, is_thing_of, prop
 from chronofact.text.phrases import Value, Whose, after_noun, value_of, version_type, whose
 from chronofact.text.read_be import measured, scheduled, status
+from chronofact.text.states import THING
 from chronofact.text.timing import time_at
 from chronofact.text.types import place_type, type_of
 from chronofact.text.words import GENERIC, MAKING, MOVING_TIME, RAISING, RELOCATING, REPLACING, STATUS, SWITCHING, UNITS
@@ -60,8 +61,11 @@ def _by_noun(clause: Clause) -> list[Frame]:
 def _instead(clause: Clause) -> list[Frame]:
     """``uses Y instead of X``."""
     old = clause.after("instead of")
+    inside = [after for token in clause.objects for after in after_noun(token)]
     before = [
-        token for said, token in clause.preps if said in {"in", "on", "with", "at", "to"} and old and token.i < old.i
+        token
+        for said, token in [*clause.preps, *inside]
+        if said in {"in", "on", "with", "at", "to"} and old and token.i < old.i
     ]
     new = max(before, key=lambda token: token.i) if before else clause.objects[0] if clause.objects else None
     if old is None or new is None or clause.temporality is Temporality.PAST:
@@ -386,4 +390,5 @@ def _of_object(clause: Clause, moved: Token, value: Value, was: Value | None) ->
     mine = about.entity if about.owner and not about.is_unknown else named.text
     if about.owner == "?" and clause.about.is_name and not clause.about.is_unknown:
         mine = f"{clause.about.entity}:{about.noun}"  # "Thomas moved his pipeline"
+    clause.cues.append(f"{THING}{named.text}")
     return [_switch(clause, value, old), _switch(clause, value, old, entity=mine)]
