@@ -84,6 +84,11 @@ def test_of_a_sentence_only_what_the_ending_speaks_of(was: str, now: str, over: 
         "In the novel, I no longer work at Acme.",
         "By the way, if I left Acme last week, I would be rich.",
         "I am switching to Whereby.",
+        "I left Acme for lunch.",
+        "I left Acme for the weekend.",
+        "I left Acme early yesterday.",
+        "I no longer work at Acme on Mondays.",
+        "I left a message at Acme.",
     ],
 )
 def test_what_says_no_such_thing_ends_nothing(now: str) -> None:

@@ -17,6 +17,13 @@ _BY_NAME: Final = frozenset({Reason.ENDED, Reason.SWITCHED})
 _NOT_PLAIN: Final = frozenset({Reason.NOT_ASSERTED, Reason.SUBORDINATE, Reason.ADDITIVE, Reason.ONE_OFF, Reason.PAST})
 
 
+_PASSING: Final = frozenset(
+    "breakfast lunch dinner break walk trip meeting errand holiday vacation hour day night morning afternoon evening week weekend month".split()
+)
+"""What one leaves for and comes back from."""
+_SOON: Final = frozenset({"a:early", "a:late", "r:early", "r:late"})
+
+
 class End(NamedTuple):
     """A version of a fact that holds until then; ``by`` is the memory that says so."""
 
@@ -31,7 +38,7 @@ def ends_by_rule(one: Memory, other: Memory) -> list[End]:
     if not (one.valid_from_known and other.valid_from_known) or one.valid_from == other.valid_from:
         return []
     earlier, later = (one, other) if _begins(one) < _begins(other) else (other, one)
-    texts = earlier.told.frames, later.told.frames
+    texts = earlier.told.frames, tuple(filter(_is_for_good, later.told.frames))
     return [
         _end(given, later)
         for given in _holding(earlier, later)
@@ -70,6 +77,13 @@ def _is_left_to_succession(given: Given, later: Memory, why: Reason) -> bool:
     """Whether a fact of the later one closes it, or is a conflict to ask about, as long as that fact stands."""
     beside = [one for one in later.told.given if one.key == given.key]
     return any(one.is_automatic for one in beside) or (bool(beside) and why not in _BY_NAME)
+
+
+def _is_for_good(frame: Frame) -> bool:
+    """``left Acme for lunch``, ``left Acme early``: back tomorrow."""
+    if frame.slot == "switch":
+        return _PASSING.isdisjoint(frame.value.split())
+    return frame.slot != "end" or _SOON.isdisjoint(frame.line.split())
 
 
 def _is_plain(frame: Frame) -> bool:
