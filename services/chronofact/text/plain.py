@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
+_KEPT_MAX: Final = 500
 _CLOSE: Final = re.compile(r"(?<=[^\W\d_])\((?=[A-Z])")
 """A bracket that a name in it was written close to the one before: ``Rome(Italy)``."""
 
@@ -24,6 +26,12 @@ def _is_mark(character: str) -> bool:
 
 def plain(text: str) -> str:
     """Two texts that are equal in this say the same."""
+    return _plain(text) if len(text) <= _KEPT_MAX else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _plain(text: str) -> str:
+    """Kept of short texts: each is compared with many."""
     return clean(text).casefold().strip(" .!")
 
 
