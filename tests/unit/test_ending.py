@@ -172,6 +172,7 @@ def test_an_ending_that_says_no_time_ends_nothing() -> None:
         (ACME, "I still work at Acme.", []),
         (ACME, "I work at Globex.", []),
         (ACME, "I work at Acme on Mondays.", []),
+        ("I work at Acme and live in Oslo.", "My sister quit her job.", []),
         ("My sister lives in Oslo.", "I moved.", []),
         ("I work at Acme as an engineer.", "Mondays I work at Acme.", []),
         (ACME, "Ich arbeite nicht mehr bei Acme.", []),

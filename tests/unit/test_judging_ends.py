@@ -119,6 +119,15 @@ async def test_what_the_rule_ended_is_not_said_again_while_a_pair_waits_nor_when
     assert [one["version_id"] for one in here.log.ends] == [employer(BOTH)]
 
 
+async def test_of_pairs_that_a_model_decides_one_after_another_each_ends_its_fact_once() -> None:
+    others = [heard(ACME, source=source)._replace(valid_from=None) for source in ("a", "b")]
+    here = world(heard(FIRED, JUNE, number=9), *others, cosine=0.9, model=Model(Verdict.SUPERSEDES, answers_max=1))
+    assert await here.judge.judge(here.ref) is Outcome.PENDING
+    assert len(here.log.ends) == 1
+    assert await here.judge.judge(here.ref, is_again=True) is Outcome.CHECKED
+    assert sorted(one["version_id"] for one in here.log.ends) == sorted(employer(ACME, source) for source in ("a", "b"))
+
+
 async def test_in_rounds_of_few_pairs_each_end_is_said_once() -> None:
     others = [heard(BOTH, source=f"chat-{number}")._replace(event_seq=number) for number in range(5)]
     here = world(heard(OVER, JUNE, number=9), *others, cosine=0.9, model=Model(Verdict.SUPERSEDES), asked_max=2)

@@ -87,7 +87,7 @@ def _is_for_good(frame: Frame) -> bool:
 
 
 def _is_plain(frame: Frame) -> bool:
-    return frame.is_main and frame.modality is Modality.ASSERTED and _NOT_PLAIN.isdisjoint(frame.guards)
+    return frame.modality is Modality.ASSERTED and _NOT_PLAIN.isdisjoint(frame.guards)
 
 
 def _keeps(old: Frame, new: Frame) -> bool:
