@@ -155,7 +155,10 @@ def status(clause: Clause, said: str) -> list[Frame]:
     half = next((child.lower_ for child in how if child.lower_ in HALFWAY), "")
     said = f"{half} {said}".strip()
     is_habit = said == "done" and clause.temporality is Temporality.CURRENT  # "is done weekly"
-    clause.take(*(one for one in how if (one.lower_.endswith("ly") and not is_habit) or one.lower_ in HALFWAY))
+    clause.take(
+        *(one for one in how if (one.lower_.endswith(("ly", "night")) and not is_habit) or one.lower_ in HALFWAY)
+    )
+    clause.take(*(inner for one in how if one.lower_ in HALFWAY for inner in one.children))
     clause.take(*(inner for told, token in clause.preps if told in _BY_THE_WAY for inner in token.subtree))
     if clause.about.entity == "user":
         return [frame(clause, f"is:{said}", said, cardinality=Holds.MANY)]

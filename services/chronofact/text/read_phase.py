@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality
 from chronofact.text.making import frame, is_person
-from chronofact.text.phrases import value_of, whose
+from chronofact.text.phrases import Whose, after_noun, value_of, whose
 from chronofact.text.read_be import status
 from chronofact.text.states import RESULT, THING, kinds_of
 from chronofact.text.words import STATUS
@@ -27,9 +27,9 @@ _LATE: Final = {"behind": "late", "late": "late", "ahead": "ahead", "early": "ah
 _AGAINST: Final = frozenset({"schedule", "plan", "time", "deadline", "target"})
 _CAME_OF: Final = {
     "wrap up": "finished", "close out": "closed", "roll out": "released", "fall through": "failed", "turn down": "rejected",
-    "sign off": "approved", "go live": "live", "come out": "released", "call off": "cancelled",
+    "sign off": "approved", "go live": "live", "take down": "removed", "come out": "released", "call off": "cancelled",
 }  # fmt: skip
-_DONE_TO: Final = {"pass": "approved", "file": "submitted", "win": "won", "lift": "lifted"}
+_DONE_TO: Final = {"pass": "approved", "defend": "approved", "file": "submitted", "win": "won", "lift": "lifted"}
 _PAST: Final = frozenset({Temporality.PAST, Temporality.CURRENT, Temporality.CHANGE})
 
 
@@ -88,8 +88,22 @@ def _against_plan(clause: Clause) -> list[Frame]:
 
 def _in_phase(clause: Clause) -> list[Frame]:
     """``is in closed beta``, ``is under investigation``, ``is in its screening phase``."""
-    if clause.lemma not in {"be", "remain", "stay"} or clause.complement is not None or not clause.preps:
+    if clause.lemma not in {"be", "remain", "stay"}:
         return []
+    work = clause.complement
+    if (
+        work is not None
+        and work.lower_ == "work"
+        and [token.lower_ for said, token in after_noun(work) if said == "in"] == ["progress"]
+    ):
+        clause.take(*work.subtree)
+        return status(clause, "in progress")
+    if work is not None or not clause.preps:
+        return []
+    out = next((token for said, token in clause.preps if said in {"of", "out of"} and clause.particle == "out"), None)
+    if out is not None and kinds_of(f"out {out.lower_}"):
+        clause.take(out)
+        return status(clause, f"out {out.lower_}")
     said, token = clause.preps[0]
     return _phase(clause, said, token) if said in {"in", "under", "on", "at"} else []
 
@@ -129,7 +143,7 @@ def _phase(clause: Clause, said: str, token: Token, former: Token | None = None)
             return []
         _go(clause, token, former)
         return [frame(clause, "prop:phase", " ".join(words), value_type="phase", cardinality=Holds.ONE)]
-    is_bare = not any(child.dep_ in {"det", "poss"} for child in token.children)
+    is_bare = not any(child.dep_ in {"det", "poss"} and child.lower_ != "its" for child in token.children)
     if not is_bare or value.is_name or value.has_number or not kinds_of(f"{said} {value.head}"):
         return []
     _go(clause, token, former)
@@ -152,7 +166,7 @@ def _waits(clause: Clause) -> list[Frame]:
     )
     if clause.lemma not in {"await", "wait"} or not what or clause.temporality is not Temporality.CURRENT:
         return []
-    clause.take(*what)
+    clause.take(*(part for token in what for part in token.subtree))
     return status(clause, "waiting")
 
 
@@ -178,6 +192,8 @@ def told_of(clause: Clause, frames: list[Frame]) -> list[Frame]:
     said = clause.verb.lower_ if clause.verb.lower_ in STATUS else _CAME_OF.get(clause.phrasal, "")
     said = said or _DONE_TO.get(clause.lemma, "")
     about = whose(clause.objects[0], clause.prepared)
+    if about.owner == "?" and clause.about.is_name and not clause.about.is_unknown:
+        about = Whose(f"{clause.about.entity}:{about.noun}")  # "Ravi defended his thesis"
     is_any = any(child.lower_ in {"a", "an"} for child in clause.objects[0].children)
     if not said or about.is_unknown or is_any:
         return frames

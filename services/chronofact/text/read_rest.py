@@ -58,7 +58,7 @@ def read_state(clause: Clause) -> list[Frame]:
     helpers = {child.lower_ for child in clause.verb.children if child.dep_ in {"aux", "auxpass"}}
     if clause.verb.tag_ == "VBN" and "being" in helpers and not clause.preps:
         return status(clause, "being made")
-    if clause.verb.tag_ == "VBG" and helpers & {"is", "are"} and clause.verb.lower_ in STATUS and not clause.preps:
+    if clause.verb.tag_ == "VBG" and helpers & {"is", "are"} and clause.verb.lower_ in STATUS:
         return status(clause, clause.verb.lower_)
     if clause.is_passive and clause.phrasal in _SHUT and helpers & {"was", "were", "been"}:
         clause.temporality = Temporality.CHANGE

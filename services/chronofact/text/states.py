@@ -19,22 +19,23 @@ _SHARES: Final = ("num:complete", "num:completed", "num:done", "num:finished", "
 _KINDS: Final = {
     "planned": "planned|scheduled|in planning|in concept|in ideation|in discovery|in scoping|in research|in stealth|in talks|in negotiation|unreleased|unpublished|unbuilt|pending",
     "design": "in design|in prototyping|in prototype|in draft|in drafting|in outline",
-    "made": "started|underway|ongoing|in progress|in development|under development|under construction|being made|in construction|in implementation|active|running|resumed|"
+    "made": "in training|started|underway|ongoing|in progress|in development|under development|under construction|being made|in construction|in implementation|active|running|resumed|"
     "unfinished|incomplete",
     "tried": "in testing|in test|in alpha|in beta|in qa|in staging|in pilot|in trial|in rehearsal|in preview",
     "polished": "in editing|in mixing|in mastering",
     "judged": "pending|waiting|submitted|in review|under review|under investigation|under consideration|under evaluation|under appeal|in arbitration|in appeal|in moderation|"
-    "in escrow|under contract|escalated|unresolved|open|reopened",
+    "in escrow|under contract|under negotiation|in transit|on way|unpaid|escalated|unresolved|open|reopened",
     "held": "on hold|on hiatus|on pause|on ice|in limbo|paused|suspended|blocked|stuck|stalled|postponed",
     "ready": "ready|unblocked|back on track",
     "late": "late|delayed|overdue|at risk",
     "timely": "on track|back on track|on schedule|on time|ahead",
     "done": "complete|completed|done|finished|concluded|closed|accepted|published|merged|approved|resolved|fixed|repaired|shipped|released|launched|deployed|signed|won|"
-    "settled|ended|contained|granted|delivered|installed|certified|archived",
+    "settled|ended|premiered|arrived|paid|contained|granted|delivered|installed|certified|archived",
     "off": "rejected|denied|declined|terminated|cancelled|canceled|abandoned|scrapped|shelved|failed|withdrawn",
     "mended": "fixed|repaired|resolved",
-    "working": "in effect|in force|online|running|operational|live|active|enabled|available|in production|passing|launched|shipped|released|deployed|open|reopened",
-    "idle": "lifted|revoked|repealed|expired|offline|down|broken|failing|stopped|disabled|inactive|unavailable|suspended|deprecated|decommissioned|closed",
+    "handed": "submitted",
+    "working": "opened|working|in effect|in force|online|running|operational|live|active|enabled|available|in production|passing|launched|shipped|released|deployed|open|reopened",
+    "idle": "removed|out order|out service|lifted|revoked|repealed|expired|offline|down|broken|failing|stopped|disabled|inactive|unavailable|suspended|deprecated|decommissioned|closed",
     "public": "public|published",
     "private": "private|unpublished",
 }  # fmt: skip
@@ -54,6 +55,7 @@ _OVER: Final = frozenset({"done", "off"})
 _OPPOSED: Final = (
     {"working", "idle"},
     {"mended", "idle"},
+    {"handed", "late"},
     {"working", "off"},
     {"public", "private"},
     {"late", "timely"},
@@ -92,6 +94,8 @@ _PAPERS: Final = frozenset({"paper", "submission", "manuscript", "article"})
 def kinds_of(state: str) -> frozenset[str]:
     """What kinds of state a phrase may tell of; none where it is unknown."""
     first, last = state.split()[:1], state.split()[-1:]
+    if first == ["out"]:
+        return _KINDS_OF.get(state, frozenset())
     if first == ["pre"]:
         return frozenset({"planned"})
     if not HALFWAY.isdisjoint(state.split()):
@@ -111,10 +115,12 @@ def are_one_state(old: str, new: str) -> bool:
 def follows(old: str, new: str) -> bool:
     """Whether a state ends another by itself; what is over is over, and what is enabled may well be public."""
     was, now = kinds_of(old), kinds_of(new)
-    if not was or not now or was & now or are_one_state(old, new):
+    if not was or not now or was & now:
         return False
     if any({one, other} in _OPPOSED for one in was for other in now):
         return True
+    if are_one_state(old, new):
+        return False
     if not was & _UNDER_WAY:
         return False
     if now & _OVER:
@@ -180,7 +186,7 @@ def _fits(old: Frame, new: Frame) -> bool:
         return False
     said, _, rest = new.scope.removesuffix(" in production").removeprefix("in production").partition(" ")
     is_result = bool(kinds_of(_said(new)) & _OVER) and said in _OF_RESULTS
-    return not said or is_result or (said == "in" and _SEASONS.issuperset(rest.split()))
+    return not said or is_result or said in {"last", "this"} or (said == "in" and _SEASONS.issuperset(rest.split()))
 
 
 def is_same_thing(old: str, new: str) -> bool:

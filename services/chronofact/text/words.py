@@ -13,7 +13,7 @@ PLANNING: Final = frozenset({"plan", "want", "intend", "hope", "aim", "wish", "d
 WONDERING: Final = frozenset({"consider", "think", "wonder", "ask", "contemplate", "debate", "explore", "evaluate", "discuss",
                               "imagine", "suggest", "recommend", "doubt", "suspect", "believe", "guess", "feel", "say", "tell",
                               "mention", "claim", "report", "hear", "know", "seem", "pretend", "fear", "offer"})  # fmt: skip
-FACTIVE: Final = frozenset({"continue", "keep", "manage", "happen", "remain", "get", "use", "tend"})
+FACTIVE: Final = frozenset({"come", "grow", "continue", "keep", "manage", "happen", "remain", "get", "use", "tend"})
 HYPOTHETICAL: Final = frozenset({"would", "might", "could", "may", "should", "'d"})
 PLANNED: Final = frozenset({"will", "shall", "'ll", "wo"})
 
@@ -70,7 +70,7 @@ RAISING: Final = frozenset({"raise", "rise", "increase", "grow", "go", "drop", "
                             "climb", "jump", "scale", "expand", "extend", "be", "change", "set", "bump", "reach", "update", "adjust",
                             "double", "turn", "come", "get", "bring", "up"})  # fmt: skip
 MOVING_TIME: Final = frozenset({"move", "reschedule", "push", "postpone", "delay", "extend", "shift", "change", "bring", "set",
-                                "defer", "advance", "slip", "rebook"})  # fmt: skip
+                                "defer", "advance", "slip", "rebook", "bump"})  # fmt: skip
 RELOCATING: Final = frozenset({"move", "relocate", "settle", "emigrate", "immigrate"})
 RESIDING: Final = frozenset({"live", "reside", "dwell", "base", "stay"})
 
@@ -113,7 +113,7 @@ STATUS: Final = frozenset({
     "completed", "delayed", "deployed", "disabled", "done", "enabled", "finished", "fixed", "live", "merged", "offline", "online",
     "open", "overdue", "paused", "pending", "postponed", "public", "published", "private", "ready", "rejected", "released", "repaired",
     "resolved", "resumed", "running", "shipped", "started", "stuck", "stopped", "suspended", "unavailable", "available",
-    "planned", "lifted", "revoked", "repealed", "expired", "ended", "contained", "denied", "declined", "granted", "submitted", "escalated", "stalled", "installed", "delivered", "certified", "scrapped", "shelved", "withdrawn",
+    "opened", "premiered", "arrived", "paid", "unpaid", "working", "removed", "planned", "lifted", "revoked", "repealed", "expired", "ended", "contained", "denied", "declined", "granted", "submitted", "escalated", "stalled", "installed", "delivered", "certified", "scrapped", "shelved", "withdrawn",
     "decommissioned", "unreleased", "unpublished", "unfinished", "incomplete", "launched", "scheduled", "ongoing", "operational", "down", "deprecated", "reopened", "abandoned", "unresolved", "failing", "passing", "concluded", "underway", "terminated", "signed", "won", "settled",
 })  # fmt: skip
 STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back on track", "in review", "in production", "under review",
@@ -121,6 +121,7 @@ STATUS_PHRASES: Final = frozenset({"in progress", "on hold", "on track", "back o
 HALFWAY: Final = frozenset(
     {
         "half",
+        "halfway",
         "partly",
         "partially",
         "nearly",
