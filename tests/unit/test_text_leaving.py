@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.labelled_pairs import is_superseded
+from chronofact.text.compare import answer
+from chronofact.text.reasons import Reason
+from tests.labelled_pairs import extractor, is_superseded
 
 pytestmark = pytest.mark.unit
 
@@ -62,6 +64,7 @@ pytestmark = pytest.mark.unit
         ("Lena's startup runs on AWS.", "Lena's startup completed its move to GCP."),
         ("User hosts the style guide on Netlify.", "User is hosting the style guide on Fly instead of Netlify."),
         ("User stores backups on Dropbox.", "User moved the backups from Dropbox to Backblaze."),
+        ("User streams on Twitch.", "User moved his streams from Twitch to YouTube."),
         ("Lena's startup runs on AWS.", "Lena's startup finished migrating to GCP."),
     ],
 )
@@ -104,3 +107,16 @@ def test_what_is_left_is_superseded(earlier: str, later: str) -> None:
 )
 def test_what_is_another_is_kept(earlier: str, later: str) -> None:
     assert not is_superseded(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "reason"),
+    [
+        ("Our monorepo is managed with Lerna.", "We replaced Lerna with Turborepo in our monorepo.", Reason.SWITCHED),
+        ("Our monorepo is managed with Lerna.", "We replaced Lerna with Turborepo in the website.", None),
+        ("Our monorepo is managed with Lerna.", "We replaced Gulp with Turborepo in our monorepo.", None),
+    ],
+)
+def test_what_was_replaced_in_a_thing_is_told_of_the_thing(earlier: str, later: str, reason: Reason | None) -> None:
+    (old,), (new,) = extractor().frames(earlier), extractor().frames(later)
+    assert answer(old, new) is reason

@@ -8,7 +8,7 @@ from chronofact.text.fitting import ends, stem
 from chronofact.text.frames import Frame, Holds, Modality, Polarity, Temporality, of_entity
 from chronofact.text.leaving import leaves
 from chronofact.text.reasons import Reason
-from chronofact.text.states import THING, are_one_state, follows, passes
+from chronofact.text.states import THING, are_one_state, follows, is_same_thing, passes
 from chronofact.text.types import are_alternatives, are_apart, type_of
 from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
 from chronofact.text.words import HOMES, ORDINALS, SIDE_ROLES
@@ -47,7 +47,8 @@ _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozen
 
 def answer(old: Frame, new: Frame) -> Reason | None:
     """Why ``new`` supersedes ``old``, what forbids it, or None where they are not about the same."""
-    if (matched := passes(old, new)) is None and of_entity(old) == of_entity(new):
+    matched = passes(old, new) or _left_there(old, new)
+    if matched is None and of_entity(old) == of_entity(new):
         matched = leaves(old, new) or _match(old, new)
     if matched is None:
         return None
@@ -83,17 +84,39 @@ def _match(old: Frame, new: Frame) -> Reason | None:
     return _changed(old, new)
 
 
+def _left_there(old: Frame, new: Frame) -> Reason | None:
+    """``replaced Lerna with Nx in our monorepo``: whoever did it, of the monorepo it is told."""
+    said, _, thing = new.scope.partition(" ")
+    if (
+        new.slot != "switch"
+        or said not in {"in", "on", "for", "at"}
+        or ":" in new.entity
+        or old.polarity is Polarity.NEGATIVE
+    ):
+        return None
+    is_left = bool(new.from_value and new.value) and same(new.from_value, old.value)
+    return Reason.SWITCHED if is_left and not old.scope and is_same_thing(old.entity, thing) else None
+
+
 def _is_done_to(old: Frame, new: Frame) -> bool:
     """``stores photos on Dropbox``: backups that were moved away from there are no photos."""
     things = [cue.removeprefix(THING).split()[-1] for cue in new.cues if cue.startswith(THING)]
     _, verb, thing = (*old.slot.split(":"), "", "")[:3]
-    return not things or not (old.slot.startswith("do:") and verb and thing) or thing.split()[-1] in things
+    return (
+        not things
+        or not (old.slot.startswith("do:") and verb and thing)
+        or not {verb, thing.split()[-1]}.isdisjoint(things)
+    )
 
 
 def _switched(old: Frame, new: Frame) -> Reason | None:
     if not _is_done_to(old, new):
         return None
-    if new.from_value and new.from_value == old.scope.partition(" ")[2] and _is_of(new.scope, old.slot):
+    if (
+        new.from_value
+        and new.from_value == old.scope.partition(" ")[2]
+        and _is_of(new.scope, f"{old.slot} {old.value}")
+    ):
         return Reason.SWITCHED
     noun = old.slot.partition(":")[2] if old.slot.startswith("have:") else ""
     thing = old.slot.split(":")[-1] if old.slot.startswith("do:") and not old.value else ""
