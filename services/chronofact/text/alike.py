@@ -15,7 +15,7 @@ from chronofact.text.words import PERSONS, PETS
 
 _PHRASE_MAX: Final = 5
 _NEWS: Final = frozenset("now nowadays current currently instead presently anymore again".split())
-_MANY: Final = frozenset(
+MANY: Final = frozenset(
     "like love enjoy hate dislike own have know visit go attend join see play watch read eat drink speak learn study buy get collect support use "
     "volunteer make do write meet follow admire miss help want need prefer take include contain offer sell".split()
 )
@@ -130,7 +130,7 @@ def _differ(
     ):
         return False
     is_for_it = verb in {"prefer", "use"} and is_named and rest[:1] == ["P:for"]
-    if verb in _MANY and not is_for_it and not _is_when(after, rest):
+    if verb in MANY and not is_for_it and not _is_when(after, rest):
         return False
     return is_news
 

@@ -11,7 +11,7 @@ from chronofact.text.reasons import Reason
 from chronofact.text.states import THING, are_one_state, follows, is_same_thing, passes
 from chronofact.text.types import are_alternatives, are_apart, type_of
 from chronofact.text.values import contains, is_shortened, may_be_one_clock, same, shared
-from chronofact.text.words import HOMES, ORDINALS, SIDE_ROLES
+from chronofact.text.words import HOMES, ORDINALS, PASSING, SIDE_ROLES
 
 DECIDES: Final = frozenset({Reason.VALUE_CHANGED, Reason.SWITCHED, Reason.ENDED})
 NEEDS_CUE: Final = frozenset(
@@ -112,6 +112,8 @@ def _is_done_to(old: Frame, new: Frame) -> bool:
 def _switched(old: Frame, new: Frame) -> Reason | None:
     if not _is_done_to(old, new):
         return None
+    if new.from_value and old.slot in _NAMED and not PASSING.isdisjoint(new.value.split()):
+        return Reason.ONE_OFF  # "left Acme for lunch"
     if (
         new.from_value
         and new.from_value == old.scope.partition(" ")[2]

@@ -12,15 +12,12 @@ from chronofact.text.pairs import Memory, ended_by
 from chronofact.text.reasons import Reason
 from chronofact.text.told import Given
 from chronofact.text.values import contains
+from chronofact.text.words import PASSING
 
 _BY_NAME: Final = frozenset({Reason.ENDED, Reason.SWITCHED})
 _NOT_PLAIN: Final = frozenset({Reason.NOT_ASSERTED, Reason.SUBORDINATE, Reason.ADDITIVE, Reason.ONE_OFF, Reason.PAST})
 
 
-_PASSING: Final = frozenset(
-    "breakfast lunch dinner break walk trip meeting errand holiday vacation hour day night morning afternoon evening week weekend month".split()
-)
-"""What one leaves for and comes back from."""
 _SOON: Final = frozenset({"a:early", "a:late", "r:early", "r:late"})
 
 
@@ -82,7 +79,7 @@ def _is_left_to_succession(given: Given, later: Memory, why: Reason) -> bool:
 def _is_for_good(frame: Frame) -> bool:
     """``left Acme for lunch``, ``left Acme early``: back tomorrow."""
     if frame.slot == "switch":
-        return _PASSING.isdisjoint(frame.value.split())
+        return PASSING.isdisjoint(frame.value.split())
     return frame.slot != "end" or _SOON.isdisjoint(frame.line.split())
 
 

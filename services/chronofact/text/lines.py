@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from chronofact.text.clauses import lemma_of
 from chronofact.text.phrases import word_of
 from chronofact.text.words import CUES, MONTHS, WEEKDAYS
 
@@ -49,7 +50,7 @@ def _item(token: Token, root: Token, prepared: Prepared) -> str:
     """One word with its kind; nothing where it says nothing."""
     lower = token.lower_
     if token.i == root.i:
-        return f"V:{token.lemma_.lower()}"
+        return f"V:{lemma_of(token)}"
     if lower in _NOT:
         return "-:not"
     if (

@@ -7,18 +7,36 @@ from typing import TYPE_CHECKING, Any, Final
 from chronofact.text.frames import Frame, Holds, Polarity, Temporality
 from chronofact.text.phrases import Value, Whose, value_of
 from chronofact.text.timing import time_at
-from chronofact.text.words import KIN, PERSONS, PETS, never_changes
+from chronofact.text.words import KIN, PERSONS, PETS, RELOCATING, never_changes
 
 if TYPE_CHECKING:
     from chronofact.text.clauses import Clause
 
 CHANGED: Final = {"temporality": Temporality.CHANGE}
 _DATES: Final = frozenset({"in", "on", "since", "last", "at", "after", "before", "during", "by", "until", "from", "as"})
-_PLACES_OF_TIME: Final = frozenset({"year", "week", "month", "day", "time", "today", "yesterday", "ago"})
+_PLACES_OF_TIME: Final = frozenset(
+    {
+        "year",
+        "week",
+        "weekend",
+        "summer",
+        "winter",
+        "spring",
+        "autumn",
+        "fall",
+        "month",
+        "day",
+        "time",
+        "today",
+        "yesterday",
+        "ago",
+    }
+)
+_WHY: Final = frozenset({"because", "because of", "since", "after", "due", "due to", "so", "as"})
 MODAL: Final = {"can": "can", "ca": "can", "must": "must"}
 ENTITY_MAX: Final = 80
 VALUE_MAX: Final = 120
-_HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.STARTED, Temporality.ENDED})
+HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.STARTED, Temporality.ENDED})
 
 
 def frame(clause: Clause, slot: str, value: str, **said: Any) -> Frame:
@@ -37,7 +55,7 @@ def frame(clause: Clause, slot: str, value: str, **said: Any) -> Frame:
         polarity=said.pop("polarity", clause.polarity),
         modality=clause.modality,
         temporality=temporality,
-        scope=(scope_of(clause, is_change=temporality in _HAPPENED) if scope is None else scope)[:VALUE_MAX],
+        scope=(scope_of(clause, is_change=temporality in HAPPENED) if scope is None else scope)[:VALUE_MAX],
         is_main=clause.is_main,
         cues=tuple(dict.fromkeys(cues)),
         guards=tuple(dict.fromkeys([*clause.guards, *said.pop("guards", ())])),
@@ -55,6 +73,8 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
             continue
         if (is_change or said == "since") and said in _DATES and _dates(token):
             continue
+        if is_change and (said in _WHY or (said in {"for", "with"} and clause.lemma in RELOCATING)):
+            continue  # "moved to Oslo for a job": who moves, moves altogether
         found.append(f"{said} {value_of(token, clause.prepared).text}")
     found += _inside(clause)
     for verb in clause.verbs:
@@ -68,9 +88,16 @@ def scope_of(clause: Clause, *, is_change: bool) -> str:
                 found.append(value_of(child, clause.prepared).text or child.lower_)
             elif child.dep_ == "aux" and child.lower_ in MODAL:
                 found.append(MODAL[child.lower_])  # what may be, or has to, is not yet what is
-            elif child.dep_ == "advcl":
+            elif child.dep_ == "advcl" and not (is_change and says_why(child)):
                 found.append(f"{child.lemma_.lower()} clause")
     return " ".join(dict.fromkeys(found))
+
+
+def says_why(verb: Any) -> bool:
+    """Whether a clause beneath a change gives its reason or its purpose, which limits nothing."""
+    if any(child.dep_ == "mark" for child in verb.children):
+        return any(child.dep_ == "mark" and child.lower_ in _WHY for child in verb.children)
+    return verb.tag_ == "VB" and any(child.tag_ == "TO" for child in verb.children)
 
 
 def _dates(token: Any) -> bool:

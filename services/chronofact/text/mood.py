@@ -159,6 +159,8 @@ def _polarity(clause: Clause) -> None:
         for child in verb.children:
             is_never = child.lower_ in {"never", "hardly", "rarely", "barely", "neither"}
             no_longer = child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children)
+            if child.dep_ == "attr" and any(inner.lower_ == "longer" for inner in child.children):
+                no_longer = any(inner.lower_ == "no" for inner in child.subtree)  # "is no longer pizza"
             if child.dep_ == "neg" or is_never or no_longer:
                 if clause.temporality is Temporality.ENDED:  # "hasn't stopped using"
                     clause.guards.append("polarity")

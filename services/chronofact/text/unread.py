@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from chronofact.text.making import is_date
+from chronofact.text.making import HAPPENED, is_date, says_why
 from chronofact.text.phrases import PASSED_OVER, word_of
 from chronofact.text.timing import TYPES as TIMES
 from chronofact.text.timing import time_at
@@ -26,7 +26,23 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _FILLERS: Final = (
     CUES
     | (PLAIN_CALLS - {"well", "so"})
-    | {"new", "own", "current", "currently", "still", "already", "longer", "newly", "and", "or", "any", "more"}
+    | {
+        "new",
+        "own",
+        "current",
+        "currently",
+        "still",
+        "already",
+        "longer",
+        "newly",
+        "and",
+        "or",
+        "any",
+        "more",
+        "all",
+        "entire",
+        "whole",
+    }
 )
 """Words that say that it holds, or has come to hold, and nothing beside."""
 _ARTICLES: Final = frozenset({"a", "an", "the", "to"})
@@ -50,6 +66,7 @@ def unread(sentence: Span, clauses: Sequence[Clause], frames: Sequence[Frame], p
         said |= _DUE | {"am", "pm", "m"}
     read = {place for clause in mains for place in clause.used}
     read |= {verb.i for clause in mains for verb in clause.verbs}
+    read |= _told_why(mains) if any(one.is_main and one.temporality in HAPPENED for one in frames) else set()
     found: set[str] = set()
     for token in sentence:
         if (
@@ -61,6 +78,18 @@ def unread(sentence: Span, clauses: Sequence[Clause], frames: Sequence[Frame], p
             continue
         found |= {word for word in _words(token, prepared) if word not in said}
     return tuple(sorted(found)[:UNREAD_MAX])
+
+
+def _told_why(mains: Iterable[Clause]) -> set[int]:
+    """Places of the words that give the reason or the purpose of what changed."""
+    return {
+        token.i
+        for clause in mains
+        for verb in clause.verbs
+        for child in verb.children
+        if child.dep_ == "advcl" and says_why(child)
+        for token in child.subtree
+    }
 
 
 def _said(frames: Iterable[Frame]) -> set[str]:

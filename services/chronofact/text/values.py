@@ -72,5 +72,8 @@ def _half(clock: re.Match[str]) -> str:
 
 def shared(named: str, held: str) -> bool:
     """Whether a value that is named as the former one is the one held."""
-    heads = named.split()[-1:], held.split()[-1:]
+    parts, whole = named.split(), held.split()
+    if parts and whole[: len(parts)] == parts and any(ch.isdigit() for word in whole[len(parts) :] for ch in word):
+        return True  # a Galaxy, of a Galaxy S21
+    heads = parts[-1:], whole[-1:]
     return heads[0] != [] and heads[0] == heads[1] and contains(named, held)

@@ -280,3 +280,7 @@ HOMES: Final = frozenset(
     "apartment flat house home studio condo bungalow cottage dorm dormitory villa loft room van boat houseboat caravan mansion townhouse "
     "duplex penthouse cabin farmhouse farm hostel hotel trailer tent hut palace castle basement maisonette building tower".split()
 )
+PASSING: Final = frozenset(
+    "breakfast lunch dinner break walk trip meeting errand holiday vacation hour day night morning afternoon evening week weekend month".split()
+)
+"""What one leaves for and comes back from."""
