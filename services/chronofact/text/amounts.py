@@ -31,7 +31,7 @@ _SETS: Final = frozenset(
     {"set", "run", "hit", "clock", "post", "get", "achieve", "reach", "score", "log", "make", "swim", "finish"}
 )
 _RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
-_MOVES: Final = MOVING_TIME | frozenset({"be", "happen", "take", "fall", "land"})
+_MOVES: Final = MOVING_TIME | frozenset({"be", "happen", "take", "fall", "land", "bump"})
 _EVENTS: Final = frozenset({"session", "meeting", "class", "appointment", "lesson", "place", "time", "slot", "date"})
 _SIZES: Final = frozenset(
     {
@@ -46,12 +46,22 @@ _SIZES: Final = frozenset(
         "amount",
         "figure",
         "tally",
+        "collection",
         "price",
         "cost",
     }
 )
 _PLAIN: Final = frozenset({"full", "total", "whole", "current", "overall", "own", "regular", "usual", "latest", "entire", "typical", "personal", "daily",
-                           "weekly", "monthly", "yearly", "annual", "up", "down", "only", "now", "already", "just", "we", "our", "person", "can"})  # fmt: skip
+                           "weekly", "monthly", "yearly", "annual", "up", "down", "only", "now", "already", "just", "we", "our", "person", "can",
+        "so",
+        "far"})  # fmt: skip
+_DUES: Final = frozenset(
+    {"membership", "subscription", "fee", "bill", "payment", "price", "cost", "rate", "dues", "premium", "tuition"}
+)
+"""What is paid, where the other says only for what."""
+_PAYING: Final = frozenset({"pay", "charge", "cost"})
+_MEETING: Final = frozenset({"meet", "see", "visit", "attend", "have", "do", "go"})
+_INTENDING: Final = frozenset({"plan", "intend", "hope", "want", "go"})
 _ADDS: Final = frozenset(
     {"more", "extra", "another", "additional", "fewer", "less", "every", "each", "almost", "nearly", "other"}
 )
@@ -67,14 +77,18 @@ def amounts(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | No
     """``value_changed`` where both tell how much, how many or when of the same, and the later one otherwise."""
     if not earlier or not later or (found is not None and found not in _OPEN):
         return found
-    if not earlier[0].line or not later[0].line or not (_are_plain(earlier) and _are_plain(later)):
+    if (
+        not earlier[0].line
+        or not later[0].line
+        or not (_are_plain(earlier, may_plan=True) and _are_plain(later, may_plan=False))
+    ):
         return found
     was, now = said_of(earlier[0].line), said_of(later[0].line)
     if was is None or now is None:
         return found
     now = now.without_start(was)
     measures = _differing(was, now)
-    if measures is None:
+    if measures is None or (measures[0][0].kind not in TIMES and any(one.slot.startswith("plan:") for one in earlier)):
         return found
     old, new = measures
     if any(_may_be_one(a, b, _cues(earlier), _cues(later), now) for a, b in zip(old, new, strict=True)):
@@ -94,12 +108,13 @@ def tell_amounts(earlier: Sequence[Frame], later: Sequence[Frame]) -> bool:
     return len(told) == 2 and told[0] != told[1]
 
 
-def _are_plain(frames: Sequence[Frame]) -> bool:
-    """Asserted, with no word that weakens or limits it."""
+def _are_plain(frames: Sequence[Frame], *, may_plan: bool) -> bool:
+    """Asserted, or planned where a plan may be put off, with no word that weakens or limits it."""
     for one in frames:
         if not one.is_main:
             continue
-        if one.modality is not Modality.ASSERTED or one.cardinality is Holds.IMMUTABLE:
+        is_plan = may_plan and one.modality is Modality.PLANNED and one.slot.startswith("plan:")
+        if not (is_plan or one.modality is Modality.ASSERTED) or one.cardinality is Holds.IMMUTABLE:
             return False
         if guard_of(one) in _FATAL:
             return False
@@ -144,9 +159,10 @@ def _is_next(earlier: Sequence[Frame], was: Said, now: Said, old: Measure, new: 
     """``has read three books`` and then ``finished the fourth book``."""
     if old.is_place or not new.is_place or old.number is None or new.number is None or new.number <= old.number:
         return False
-    return any("perfect" in one.cues for one in earlier) and (
-        is_one(stem_of(was.root), stem_of(now.root)) or now.root in _DONE
+    is_same = (
+        is_one(stem_of(was.root), stem_of(now.root)) or now.root in _DONE or (was.root, now.root) == ("be", "visit")
     )
+    return is_same and "perfect" in _cues(earlier)
 
 
 def _is_news(earlier: Sequence[Frame], later: Sequence[Frame], was: Said, now: Said, new: Measure) -> bool:
@@ -161,11 +177,26 @@ def _is_news(earlier: Sequence[Frame], later: Sequence[Frame], was: Said, now: S
         return False
     if any(one.temporality is Temporality.PAST for one in later if one.is_main) and not is_change:
         return False
+    if _is_more(earlier, later, was, now):
+        return True
     is_up_to = now.is_up_to and new.kind not in TIMES
     is_rest = all(any(one.word in _REST and not one.is_root for one in said.words) for said in (was, now))
     return (
         is_change or is_record or is_up_to or is_rest or any(says_change(one) for one in later) or _is_habit(was, now)
     )
+
+
+def _is_more(earlier: Sequence[Frame], later: Sequence[Frame], was: Said, now: Said) -> bool:
+    """``has read 14 books`` and ``has read 19``: what was done only grows."""
+    if (
+        not ("perfect" in _cues(earlier) and "perfect" in _cues(later))
+        or len(was.measures) != 1
+        or len(now.measures) != 1
+    ):
+        return False
+    numbers = was.measures[0].number, now.measures[0].number
+    is_grown = numbers[0] is not None and numbers[1] is not None and numbers[1] > numbers[0]
+    return is_grown and (was.root == now.root or now.root in _DONE)
 
 
 def _is_habit(was: Said, now: Said) -> bool:
@@ -177,7 +208,7 @@ def _is_same_thing(was: Said, now: Said) -> bool:
     """Whether all words of one are in the other, but for those that say nothing, and both are anchored in the same."""
     if not _units_fit(was, now):
         return False
-    if any(one.word in _ADDS for one in (*was.words, *now.words)):
+    if any(one.word in _ADDS and not (was.says(one) and now.says(one)) for one in (*was.words, *now.words)):
         return False
     lost = [
         place
@@ -233,8 +264,12 @@ def _is_neutral(one: Word, mine: Said, other: Said, *, is_new: bool) -> bool:
     if one.word in _PLAIN | _NEARLY or (one.word in UNITS and one.is_unit) or one.kind == "t":
         return True
     is_timed = any(measure.kind in TIMES for measure in mine.measures)
+    if is_timed and ((one.kind == "v" and mine.root in _INTENDING and not is_new) or one.word == "trip"):
+        return True
     if one.kind in "Vv" and one.is_root:
         return _is_joint(one, other, is_timed=is_timed, is_new=is_new)
+    if one.word in _DUES and {mine.root, other.root} & _PAYING and mine.is_money:
+        return True
     if one.word in _SIZES or (one.word in _EVENTS and (is_timed or mine.periods)):
         return one.kind == "n"
     return (one.word == "team" and is_timed) or (one.word in _CREWS and mine.is_of_number(one))
@@ -242,13 +277,15 @@ def _is_neutral(one: Word, mine: Said, other: Said, *, is_new: bool) -> bool:
 
 def _is_joint(one: Word, other: Said, *, is_timed: bool, is_new: bool) -> bool:
     """A verb that only joins a thing to what is told of it; an elliptic later one says the same of any."""
+    if is_timed and one.word in _MEETING:
+        return True
     if is_timed:
         return one.word in (_MOVES if is_new else _STATES | _MOVES) or (not is_new and other.root in _MOVES)
     if one.word in _STATES | _CHANGES | _DONE:
         return True
     if is_new:
         return one.word in _SETS | _HEIGHTS
-    return other.is_up_to or other.root in RAISING
+    return other.is_up_to or other.root in RAISING | _DONE
 
 
 def _are_beside(mine: Said, other: Said, places: list[int], *, names: bool) -> bool:
@@ -288,5 +325,8 @@ def _is_of_user(was: Said, now: Said) -> bool:
     if not (was.is_user and now.is_user):
         return False
     if any(_is_anchor(one, now) for one in was.words):
-        return was.root == now.root or (was.root in _STATES and now.root in _STATES) or now.is_up_to
-    return was.root == "weigh" and now.is_up_to and was.units == now.units
+        return (
+            was.root == now.root or (was.root in _STATES and now.root in _STATES) or now.is_up_to or now.root in _DONE
+        )
+    is_weight = was.root == "weigh" and now.is_up_to
+    return (is_weight or (was.root == now.root and was.root not in _STATES)) and was.units == now.units

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from chronofact.text.words import MONTHS, ORDINALS, WEEKDAYS
 
-TIMES: Final = frozenset({"clock", "day", "date", "month"})
+TIMES: Final = frozenset({"clock", "day", "date", "month", "often"})
 _CLOCK: Final = re.compile(r"\d{1,2}(?:_\d\d){1,2}(?:[ap]m)?|\d{1,2}[ap]m")
 _PERIODS: Final = {"day": "day", "daily": "day", "week": "week", "weekly": "week", "month": "month", "monthly": "month", "year": "year", "yearly": "year",
                    "annual": "year", "annually": "year", "night": "night", "nightly": "night", "hour": "hour", "hourly": "hour", "minute": "minute",
@@ -33,7 +33,9 @@ _ORDER: Final = (
     "twelfth",
 )
 _WHICH: Final = ORDINALS | {"every", "other", "last"}
+_OFTEN: Final = frozenset({"daily", "weekly", "monthly", "yearly", "nightly", "hourly"})
 _WHICH_TIME: Final = frozenset({"last", "this", "next", "past"})
+_MONEY: Final = frozenset("$€£")
 _MARKS: Final = frozenset({"$", "€", "£", "%"})
 _SYNONYMS: Final = {"data": "datum", "earn": "salary", "earns": "salary", "wage": "salary", "income": "salary"}
 _RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
@@ -85,6 +87,11 @@ class Said:
     of_number: str
     is_after: bool = False
 
+    @property
+    def is_money(self) -> bool:
+        """Whether an amount of it is money."""
+        return any(one.kind.startswith("amount") and not _MONEY.isdisjoint(one.kind) for one in self.measures)
+
     def says(self, one: Word) -> bool:
         """Whether it has that word, in any form."""
         return any(is_one(one.stem, mine.stem) for mine in self.words)
@@ -108,7 +115,7 @@ class Said:
 @lru_cache(maxsize=4096)
 def said_of(line: str) -> Said | None:
     """None where the line measures nothing, denies, joins, or speaks of somebody unnamed."""
-    if "#:" not in line and "t:" not in line:
+    if not any(mark in line for mark in ("#:", "t:", ":every", "ly")):
         return None
     items = [
         (kind, text) for kind, _, text in (item.partition(":") for item in line.removesuffix(" P:on ?:it").split())
@@ -268,6 +275,10 @@ class _Reader:
         """The amount or time that begins here, and how many items it takes."""
         kind, text = self.items[place]
         after = self.items[place + 1] if place + 1 < len(self.items) else ("", "")
+        if (kind in "nra" and text in _OFTEN and after[0] not in {"n", "#"}) or (kind == "x" and text == "every"):
+            often, length = self._often(place)
+            if often is not None:
+                return often, length
         if kind == "t" or (kind in "x#a" and text in _WHICH):
             return self._day(place)
         if kind != "#":
@@ -283,6 +294,16 @@ class _Reader:
                 "lap" if is_record else "clock", f"{text}{after[1] if half else ''}".replace("_00", "")
             ), 1 + half
         return self._counted(place)
+
+    def _often(self, place: int) -> tuple[Measure | None, int]:
+        """``weekly``, ``every other week``."""
+        text = self.items[place][1]
+        if text in _OFTEN:
+            return Measure("often", _PERIODS[text]), 1
+        is_other = self.items[place + 1 : place + 2] == [("a", "other")]
+        end = place + 2 if is_other else place + 1
+        period = _PERIODS.get(self.items[end][1]) if end < len(self.items) else None
+        return (Measure("often", f"other {period}" if is_other else period), end - place + 1) if period else (None, 0)
 
     def _day(self, place: int) -> tuple[Measure | None, int]:
         """``Fridays``, ``every other Monday``, ``the first Friday``, ``May 3``, ``June``."""

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from chronofact.text.frames import Frame, Modality
 from chronofact.text.measures import TIMES, is_one, said_of, stem_of
 from chronofact.text.reasons import Reason
+from chronofact.text.words import PERSONS
 
 _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.NOT_ASSERTED, Reason.SAME_VALUE, Reason.SUBORDINATE, Reason.UNREAD_WORDS,
                           Reason.SCOPE_DIFFERS, Reason.NOT_ALL_ANSWERED, Reason.PAST, Reason.ONE_OFF, Reason.MANY_VALUED, Reason.NO_CHANGE_CUE,
@@ -79,6 +80,11 @@ class _Word(NamedTuple):
     after: str
     is_subject: bool
 
+    @property
+    def is_owner(self) -> bool:
+        """Whose plan it is."""
+        return self.is_subject and (self.kind == "N" or self.word in PERSONS)
+
 
 class _Plain(NamedTuple):
     """A line by its words; ``verbs`` are its root, and what that has or decides to do."""
@@ -91,6 +97,8 @@ class _Plain(NamedTuple):
     is_user: bool
     is_not: bool
     is_joined: bool
+    is_pair: bool = False
+    """The user and somebody with them did it."""
 
 
 def plans(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None) -> Reason | None:
@@ -163,9 +171,10 @@ def _plain(line: str) -> _Plain | None:
         frozenset(texts[place + 1 : start + 2]),
         tuple(words),
         frozenset(texts),
-        any(kind == "u" or text in {"user", "we"} for kind, text in items),
+        items[0][0] == "u" or any(text in {"user", "we"} for _, text in items),
         any(kind == "-" for kind, _ in items),
-        any(kind == "&" and not _is_company(items, at) for at, (kind, _) in enumerate(items)),
+        any(kind == "&" and not (at < place or _is_company(items, at)) for at, (kind, _) in enumerate(items)),
+        items[:2] == [("n", "user"), ("&", "and")],
     )
 
 
@@ -213,12 +222,24 @@ def _is_called_off(frames: Sequence[Frame], now: _Plain) -> bool:
 
 def _is_of(was: _Plain, now: _Plain) -> bool:
     """Whether all that is called off is said of the plan."""
-    missing = [one for one in now.words if not _says(was, one) and one.word not in _LIGHT and not _is_aside(one)]
+    missing = [
+        one
+        for one in now.words
+        if not _says(was, one)
+        and one.word not in _LIGHT
+        and not _is_aside(one)
+        and not (one.is_subject and now.is_pair)
+    ]
     shared = [one for one in now.words if one.kind in "nNv" and one.word not in _LIGHT and _says(was, one)]
     own = [
         one
         for one in shared
-        if any(is_one(one.stem, mine.stem) and not mine.is_subject and mine.after not in _APART for mine in was.words)
+        if any(
+            is_one(one.stem, mine.stem)
+            and not (mine.is_subject if now.is_not else mine.is_owner)
+            and mine.after not in _APART
+            for mine in was.words
+        )
     ]
     if any(one.word not in _GENERIC for one in missing) or not own:
         return False
