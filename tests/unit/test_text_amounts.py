@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chronofact.text.measures import said_of
-from tests.labelled_pairs import is_superseded
+from chronofact.text.pairs import Outcome, judge
+from tests.labelled_pairs import CANDIDATE, NEW, is_superseded, memory
 
 pytestmark = pytest.mark.unit
 
@@ -82,6 +83,8 @@ def test_another_amount_of_the_same_supersedes(earlier: str, later: str) -> None
 )  # fmt: skip
 def test_what_may_stand_beside_an_amount_does_not(earlier: str, later: str) -> None:
     assert not is_superseded(earlier, later)
+    was, now = memory(CANDIDATE, earlier, "2026-03-01T00:00:00+00:00"), memory(NEW, later, "2026-06-01T00:00:00+00:00")
+    assert judge(now, was, 0.9).outcome is not Outcome.DECIDED  # however alike they are
 
 
 @pytest.mark.parametrize(
