@@ -64,7 +64,7 @@ def read_state(clause: Clause) -> list[Frame]:
         clause.temporality = Temporality.CHANGE
         return status(clause, "terminated")
     said = clause.verb.lower_ if clause.verb.tag_ == "VBN" else _participle(clause)
-    if said not in STATUS:
+    if said not in STATUS or (said == "opened" and clause.is_passive):  # "the ticket was opened by Ana"
         return []
     clause.temporality = (
         Temporality.CURRENT if helpers & {"is", "are", "'s"} and clause.is_passive else Temporality.CHANGE

@@ -24,16 +24,18 @@ _KINDS: Final = {
     "tried": "in testing|in test|in alpha|in beta|in qa|in staging|in pilot|in trial|in rehearsal|in preview",
     "polished": "in editing|in mixing|in mastering",
     "judged": "pending|waiting|submitted|in review|under review|under investigation|under consideration|under evaluation|under appeal|in arbitration|in appeal|in moderation|"
-    "in escrow|under contract|under negotiation|in transit|on way|unpaid|escalated|unresolved|open|reopened",
+    "in escrow|under contract|under negotiation|in transit|on way|escalated|unresolved|open|reopened",
     "held": "on hold|on hiatus|on pause|on ice|in limbo|paused|suspended|blocked|stuck|stalled|postponed",
     "ready": "ready|unblocked|back on track",
     "late": "late|delayed|overdue|at risk",
     "timely": "on track|back on track|on schedule|on time|ahead",
     "done": "complete|completed|done|finished|concluded|closed|accepted|published|merged|approved|resolved|fixed|repaired|shipped|released|launched|deployed|signed|won|"
-    "settled|ended|premiered|arrived|paid|contained|granted|delivered|installed|certified|archived",
+    "settled|ended|premiered|arrived|contained|granted|delivered|installed|certified|archived",
     "off": "rejected|denied|declined|terminated|cancelled|canceled|abandoned|scrapped|shelved|failed|withdrawn",
     "mended": "fixed|repaired|resolved",
     "handed": "submitted",
+    "owed": "unpaid|overdue",
+    "paid": "paid",
     "working": "opened|working|in effect|in force|online|running|operational|live|active|enabled|available|in production|passing|launched|shipped|released|deployed|open|reopened",
     "idle": "removed|out order|out service|lifted|revoked|repealed|expired|offline|down|broken|failing|stopped|disabled|inactive|unavailable|suspended|deprecated|decommissioned|closed",
     "public": "public|published",
@@ -49,6 +51,7 @@ _UNDER_WAY: Final = frozenset(
 )
 _EARLY: Final = ("planned", "design", "made", "tried", "polished")
 _GOING: Final = frozenset({*_EARLY, "judged", "working"})
+_OF_MONEY: Final = frozenset({"owed", "paid"})
 _AGAINST_PLAN: Final = frozenset({"late", "timely"})
 """How it stands against its plan says nothing of how far it is, but that it is held up."""
 _OVER: Final = frozenset({"done", "off"})
@@ -56,6 +59,7 @@ _OPPOSED: Final = (
     {"working", "idle"},
     {"mended", "idle"},
     {"handed", "late"},
+    {"owed", "paid"},
     {"working", "off"},
     {"public", "private"},
     {"late", "timely"},
@@ -71,6 +75,7 @@ _ONE_STATE: Final = tuple(
         "started|underway|ongoing|active|running|resumed",
         "approved|accepted|granted|signed",
         "rejected|denied|declined",
+        "pending|submitted|waiting",
         "paused|suspended|stopped",
         "started|active|being made|in progress|in development|in construction|under development|under construction",
     )
@@ -109,6 +114,8 @@ def are_one_state(old: str, new: str) -> bool:
     if any(old in words and new in words for words in _ONE_STATE) or not HALFWAY.isdisjoint(new.split()):
         return True
     was, now = kinds_of(old), kinds_of(new)
+    if was and now and (was <= _OF_MONEY) != (now <= _OF_MONEY):
+        return True
     return any(one and one <= _AGAINST_PLAN and other & _GOING for one, other in ((was, now), (now, was)))
 
 
