@@ -97,6 +97,7 @@ def test_what_may_stand_beside_an_amount_does_not(earlier: str, later: str) -> N
         ("Sprint planning is every other Monday.", "Sprint planning happens on Tuesdays now."),
         ("User meets the tutor weekly.", "User sees the tutor every other week now."),
         ("User plans to visit Peru in May.", "User's Peru trip has been pushed to September."),
+        ("User's rent is due on the 1st.", "Rent is due on the 5th now."),
         ("The board review is on March 12.", "The board review got bumped to March 20."),
         ("Theo has soccer practice on Wednesdays.", "Theo's soccer practice takes place on Saturdays from now on."),
     ],

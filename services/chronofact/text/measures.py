@@ -32,6 +32,7 @@ _ORDER: Final = (
     "eleventh",
     "twelfth",
 )
+_PLACES: Final = frozenset({"st", "nd", "rd", "th"})
 _WHICH: Final = ORDINALS | {"every", "other", "last"}
 _OFTEN: Final = frozenset({"daily", "weekly", "monthly", "yearly", "nightly", "hourly"})
 _WHICH_TIME: Final = frozenset({"last", "this", "next", "past"})
@@ -285,7 +286,14 @@ class _Reader:
             return None, 0
         if after[0] == "t" and after[1] in MONTHS:
             return Measure("date", f"{after[1]} {_bare(text)}"), 2
-        if text in ORDINALS or text[-2:] in {"st", "nd", "rd", "th"}:
+        if (
+            text[:1].isdigit()
+            and self._before(place) in {"on", "by", "to", "until"}
+            and after[0] not in {"n", "N", "a"}
+            and text[-2:] in _PLACES
+        ):
+            return Measure("date", _bare(text)), 1  # "due on the 1st"
+        if text in ORDINALS or text[-2:] in _PLACES:
             return Measure("amount", text, float(_place(text)), is_place=True), 1
         if _CLOCK.fullmatch(text) or after[1] in {"am", "pm"} or self._is_hour(place):
             half = 1 if after[1] in {"am", "pm"} else 0
