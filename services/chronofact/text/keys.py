@@ -8,6 +8,7 @@ from typing import Final
 from chronofact.text.fitting import stem
 from chronofact.text.frames import Frame, Modality, Temporality, of_entity
 from chronofact.text.leaving import WORK, is_workless
+from chronofact.text.lives import life_keys
 from chronofact.text.measures import measured_words
 from chronofact.text.plans import plan_words
 from chronofact.text.states import thing_keys
@@ -41,6 +42,7 @@ def _all_keys(frames: tuple[Frame, ...], event: str, state: str) -> Iterator[str
     line = frames[0].line if frames and frames[0].modality is not Modality.QUESTION else ""
     yield from (f"amount|{word}" for word in (measured_words(line) if line else ()))
     yield from (f"plan|{word}" for word in plan_words(frames))
+    yield from life_keys(frames)
     yield from (key for frame in frames if is_live(frame) for key in _keys(frame, event, state))
 
 
