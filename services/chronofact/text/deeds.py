@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from chronofact.text.frames import Frame, Modality, Temporality, of_entity
-from chronofact.text.words import KIN, PERSONS, PLANNING, WONDERING
+from chronofact.text.words import KIN, PERSONS, PETS, PLANNING, WONDERING
 
 _MODALS: Final = frozenset({"can", "ca", "could", "would", "should", "might", "may", "must", "will", "wo", "shall"})
 _IFS: Final = frozenset("if unless whether maybe perhaps might may could would should will shall must".split())
@@ -126,7 +126,7 @@ def _told(frames: tuple[Frame, ...]) -> Told | None:
 
 def _apposed(subject: Sequence[tuple[str, str]]) -> str:
     """``User's friend Gina``: the name that says who it is."""
-    place = next((at for at, (_, text) in enumerate(subject) if text in KIN | PERSONS), len(subject))
+    place = next((at for at, (_, text) in enumerate(subject) if text in KIN | PERSONS | PETS), len(subject))
     return next((text.replace("_", " ") for kind, text in subject[place + 1 :] if kind == "N"), "")
 
 
@@ -178,7 +178,7 @@ def is_asserted(one: Told) -> bool:
     """Whether it happened: nothing dreamt of, meant or told of; ``was let go`` is read as if it were none."""
     if any(deed.verb in _MEANING for deed in one.deeds):
         return False
-    is_let = any(deed.verb == "let" for deed in one.deeds)
+    is_let = any(deed.verb in {"let", "leave", "quit"} for deed in one.deeds[:1])  # "left the bank to open a cafe"
     return is_let or all(main.modality is Modality.ASSERTED for main in _mains(one.frames))
 
 
@@ -191,3 +191,8 @@ def is_one_person(one: str, other: str) -> bool:
         return False
     ends = one.split()[-1:] == other.split()[-1:] or one.split()[:1] == other.split()[:1]
     return ends and (left <= right or right <= left)
+
+
+def is_same(was: Told, now: Told) -> bool:
+    """Whether both are about one person, the earlier about nobody and nothing else."""
+    return not (was.thing or was.is_of_two) and is_one_person(was.person, now.person)

@@ -113,6 +113,8 @@ class Extractor:
         """``Prefers coffee now``, read as a noun: with a subject it has its verb in the second place."""
         if not VERB_FIRST.match(doc[0].text) or doc[0].tag_ not in {"NNS", "NNP", "NNPS", "NN"}:
             return False
+        if doc[0].dep_ == "nsubj" and len(doc) > 1 and doc[1].pos_ == "AUX":
+            return False  # "Marcus is unemployed"
         parsed = self._nlp(prepare(f"User {text[0].lower()}{text[1:]}").text)
         return next(parsed.sents).root.i == 1 and _has_subject(parsed)
 

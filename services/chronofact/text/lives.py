@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from chronofact.text.deeds import Deed, Told, holds, is_asserted, is_one_person, told
+from chronofact.text.deeds import Deed, Told, holds, is_asserted, is_one_person, is_same, told
 from chronofact.text.frames import Frame, Temporality
+from chronofact.text.lives_body import (
+    CHILDREN,
+    FOOD_VERBS,
+    HEALTH_VERBS,
+    MEAT,
+    MEATLESS,
+    PETS_VERBS,
+    food,
+    health,
+    pets,
+)
 from chronofact.text.lives_work import leaves_work, works
 from chronofact.text.reasons import Reason
 from chronofact.text.values import contains
@@ -22,31 +33,20 @@ _OUTSIDE: Final = frozenset("suburb countryside hometown village coast country f
 _AREAS: Final = _OUTSIDE | {"city", "town", "downtown"}
 _AT_HOME: Final = ("in", "on", "at", "near")
 _TOGETHER: Final = frozenset({"date", "engage", "marry"})
+_BONDS: Final = {
+    "married": frozenset({"divorced", "widowed"}),
+    "engaged": frozenset({"married", "single"}),
+    "dating": frozenset({"single", "engaged", "married"}),
+}
+"""What comes after what."""
 _PARTING: Final = frozenset({"divorce", "separate", "split", "break", "widow", "leave", "dump", "die", "pass", "cheat"})
 _OVER: Final = frozenset({"finalize", "finalise", "complete", "final", "settle"})
-_MEATLESS: Final = frozenset({"vegan", "vegetarian"})
-_MEAT: Final = frozenset("meat chicken beef pork steak bacon ribeye burger ham turkey lamb sausage brisket".split())
-_MEALS: Final = frozenset("dinner lunch breakfast supper meal dish food snack".split())
-_OFTEN: Final = frozenset("lately most every usually often always regularly daily nightly weekly".split())
-_EATING: Final = frozenset("eat cook grill have be order fry roast make".split())
-_DRINKS: Final = frozenset(
-    "coffee tea wine beer juice soda cola coke lemonade milk cocoa espresso latte kombucha".split()
-)
-_INGESTING: Final = frozenset({"drink", "eat", "smoke", "vape", "use", "take", "chew"})
-_GIVING_UP: Final = frozenset(
-    {("quit", ""), ("ditch", ""), ("abandon", ""), ("kick", ""), ("give", "up"), ("cut", "out"), ("swear", "off")}
-)
-_TURNING: Final = frozenset({("embrace", ""), ("turn", ""), ("go", ""), ("become", ""), ("adopt", "")})
-_HEALING: Final = {"recover": "from", "get": "over", "heal": "from", "beat": ""}
-_GONE: Final = frozenset({"heal", "vanish", "disappear", "subside"})
-_CHILDREN: Final = frozenset("child kid baby girl boy son daughter twin newborn".split())
-_OUT_OF_NONE: Final = frozenset({"adopt", "get", "buy", "have", "bring"})
 _PLACED: Final = frozenset({"keep", "store", "hang", "park", "stand", "stash"})
 _LOCAL: Final = frozenset({"in", "on", "under", "above", "behind", "beside", "at", "over", "below", "inside"})
 _ROOMS: Final = frozenset(
     "room bedroom kitchen garage attic basement hallway hall office bathroom study lounge cellar".split()
 )
-_WEARING: Final = frozenset({"use", "wear", "track", "drive", "ride", "count", "log", "measure", "play", "carry"})
+_WEARING: Final = frozenset({"use", "wear", "track", "drive", "ride", "count", "log", "measure", "carry"})
 
 
 def lives(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None) -> Reason | None:
@@ -61,10 +61,6 @@ def lives(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None
     return next((said for kind in kinds if (said := kind(was, now)) is not None), found)
 
 
-def _is_same(was: Told, now: Told) -> bool:
-    return not (was.thing or was.is_of_two) and is_one_person(was.person, now.person)
-
-
 def _work(was: Told, now: Told) -> Reason | None:
     state = works(was)
     return leaves_work(was, state, now) if state is not None and not (was.thing or was.is_of_two) else None
@@ -72,8 +68,10 @@ def _work(was: Told, now: Told) -> Reason | None:
 
 def _home(was: Told, now: Told) -> Reason | None:
     """A home is left by moving, by another that is rented now, and a rented one by buying a house."""
-    if not _is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
+    if not is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
         return None
+    if "with" in was.deeds[0].after and was.deeds[0].verb == "live" and _has_own(now):
+        return Reason.VALUE_CHANGED
     lived = _lived(was)
     if not lived:
         return None
@@ -90,13 +88,20 @@ def _home(was: Told, now: Told) -> Reason | None:
             for one in deed.words
             if one.after in {"for", "as"}
         )
-        if deed.verb in {"buy", "purchase"} and not _BOUGHT.isdisjoint(goods[-1:]) and is_own:
+        if deed.verb in {"buy", "purchase"} and len(goods) == 1 and not _BOUGHT.isdisjoint(goods) and is_own:
             return Reason.VALUE_CHANGED if not _RENTED.isdisjoint(lived) and goods[-1] not in lived else None
         is_home = not HOMES.isdisjoint([one.word for one in deed.words[:3] if not one.after])
         if deed.verb == "rent" and is_home and now.is_now and not (PERSONS & now.said) and lived[-1] in HOMES:
             rented = " ".join(one.word for one in deed.words if not one.after)
             return Reason.VALUE_CHANGED if not contains(" ".join(lived), rented) else None
     return None
+
+
+def _has_own(now: Told) -> bool:
+    """``moved into her own place``."""
+    got = [one for one in now.deeds if one.verb in {"move", "get", "rent", "buy", "find"} and not one.is_not]
+    homes = [one.at("", "into", "to") for one in got]
+    return any("own" in words and not (HOMES | {"place"}).isdisjoint(words) for words in homes)
 
 
 def _lived(was: Told) -> list[str]:
@@ -139,19 +144,23 @@ def _partner(was: Told, now: Told) -> Reason | None:
         )
         is_there = is_partner and holds_together(now)
         return Reason.VALUE_CHANGED if is_paired or is_there else None
-    if was.has("rel_status").split()[:1] == ["married"] and not (was.is_joined or first.is_not):
-        status = now.has("rel_status").split()[:1]
-        return Reason.VALUE_CHANGED if is_self and status and status[0] in {"divorced", "widowed"} else None
+    bond = was.has("rel_status").split()[:1]
+    if bond and bond[0] in _BONDS and not (was.is_joined or first.is_not):
+        is_both = is_partner and now.is_of_two  # "my boyfriend and I"
+        status = next((one.value.split()[0] for one in now.frames if one.slot == "rel_status" and one.value), "")
+        return Reason.VALUE_CHANGED if (is_self or is_both) and status in _BONDS[bond[0]] else None
     if "divorce" in was.said and first.verb in {"plan", "go", "file", "get"} and not first.is_not:
         is_final = now.thing == "divorce" and (verbs & _OVER or _OVER & set(last.at()))
         return Reason.ENDED if is_final else None
     if "wedding" in was.said and first.verb in {"save", "plan"} and not first.is_not:
         return Reason.ENDED if is_self and verbs & {"elope"} else None
-    is_expecting = first.verb == "expect" and not _CHILDREN.isdisjoint(first.at())
+    is_expecting = first.verb == "expect" and not CHILDREN.isdisjoint(first.at())
     if is_expecting or (first.verb == "be" and "pregnant" in first.at()):
         is_born = any(one.verb == "give" and "birth" in one.objects() for one in now.deeds)
-        is_born |= any(one.verb == "have" and one.objects()[:1] == ["baby"] for one in now.deeds)
-        is_theirs = is_self or (is_expecting and is_partner)
+        is_born |= any(
+            one.verb == "have" and len(one.objects()) > 0 and CHILDREN.issuperset(one.objects()) for one in now.deeds
+        )
+        is_theirs = now.thing == was.thing or (is_expecting and is_partner)
         return Reason.ENDED if is_born and is_theirs else None
     return None
 
@@ -159,124 +168,6 @@ def _partner(was: Told, now: Told) -> Reason | None:
 def holds_together(now: Told) -> bool:
     """Whether nothing says that the partner spoken of is one no more."""
     return all(one.verb not in _PARTING and not one.is_not and one.particle != "out" for one in now.deeds)
-
-
-def _pets(was: Told, now: Told) -> Reason | None:
-    """The pet that died, be it by its name; who has none, until there is one."""
-    first = was.deeds[0]
-    if was.thing or first.verb != "have":
-        return None
-    if first.is_not or any("polarity" in one.guards for one in was.frames):
-        return _has_first(was, now, first)
-    held = [word.word for word in first.words if word.kind in "nN"]
-    died = next(
-        (one for one in now.deeds if one.verb == "die" or (one.verb == "pass" and one.particle == "away")), None
-    )
-    if died is None or died.is_not or not PETS & {*held}:
-        return None
-    names = [
-        one.value for one in was.frames if one.slot.startswith("have:") and one.value and not one.value[:1].isdigit()
-    ]
-    if not now.thing and now.person in names and len(names) == 1 and not was.is_joined:
-        return Reason.ENDED
-    is_theirs = is_one_person(was.person, now.person) or _ours(was, now)
-    gone = PETS & set(now.thing.split() or now.subject) & set(held)
-    rest = {word for word in held if word in PETS} - gone
-    return Reason.ENDED if is_theirs and len(gone) == 1 and rest and rest <= now.said else None
-
-
-def _ours(was: Told, now: Told) -> bool:
-    return was.person == "user" and {"our", "whose"} & now.said != set()
-
-
-def _has_first(was: Told, now: Told, first: Deed) -> Reason | None:
-    if not _is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
-        return None
-    for deed in now.deeds:
-        got = deed.objects()
-        if not _CHILDREN.isdisjoint(first.at()):
-            is_born = deed.verb in {"adopt", "have"} and not _CHILDREN.isdisjoint(got) and not deed.is_not
-            is_born |= deed.verb == "give" and "birth" in got
-            if is_born:
-                return Reason.VALUE_CHANGED
-        wanted = PETS | {"pet", "animal"}
-        if wanted.isdisjoint(first.at()) or deed.verb not in _OUT_OF_NONE or deed.is_not:
-            continue
-        is_named = deed.verb == "adopt" and any(one.startswith(("name", "call")) for one in now.said)
-        if is_named or not (PETS | {"lab", "greyhound"}).isdisjoint(got[-1:]):
-            return Reason.VALUE_CHANGED
-    return None
-
-
-def _health(was: Told, now: Told) -> Reason | None:
-    """What one has, suffers, or recovers from, until it is over."""
-    first = was.deeds[0]
-    if not _is_same(was, now) or was.is_joined or len(was.deeds) > 2:
-        return None
-    had = first.at() if first.verb in {"have", "suffer"} and not first.is_not else []
-    had = had or (first.at("from") if first.verb == "recover" else []) or first.at("because", "of")
-    if not had:
-        return None
-    ill = {word for word in had if word not in {"bad", "terrible", "mild", "severe", "nasty"}}
-    for deed in now.deeds:
-        over = deed.at(_HEALING[deed.verb]) if deed.verb in _HEALING and not deed.is_not and not now.thing else []
-        is_whole = "fully" in now.said or "completely" in now.said or first.verb != "recover"
-        if over and set(over) & ill == set(over) and over[-1] in ill and is_whole:
-            return Reason.ENDED
-    healed = next((one.value for one in now.frames if "ends:health" in one.cues), "")
-    of = set((now.thing or healed).split())
-    return Reason.ENDED if of and of <= ill - PERSONS - PETS and _is_gone(now.deeds) else None
-
-
-def _is_gone(deeds: tuple[Deed, ...]) -> bool:
-    """``is gone``, ``went away``, ``has healed``."""
-    first, last = deeds[0], deeds[-1]
-    if first.is_not or len(deeds) > 2:
-        return False
-    if first.verb == "be":
-        return last.verb == "go" and not last.words
-    return len(deeds) == 1 and (
-        first.verb in _GONE or (first.verb, first.particle) in {("go", "away"), ("clear", "up")}
-    )
-
-
-def _food(was: Told, now: Told) -> Reason | None:
-    """What one eats and drinks, until that is given up, or other things are had by habit."""
-    if not _is_same(was, now) or len(was.deeds) > 1:
-        return None
-    first = was.deeds[0]
-    is_habit = now.is_now or not _OFTEN.isdisjoint(now.said)
-    is_mine = not now.thing or not _MEALS.isdisjoint(now.thing.split())
-    others = PERSONS | PETS - _MEAT
-    if not holds(now) and not any((one.verb, one.particle) in _GIVING_UP | _TURNING for one in now.deeds):
-        return None
-    if was.has("diet") in _MEATLESS and not (was.is_joined or first.is_not):
-        eats = [one for one in now.deeds if one.verb in _EATING and not one.is_not and not _MEAT.isdisjoint(one.at())]
-        eats += [one for one in now.deeds if one.verb == "be" and now.thing and not _MEAT.isdisjoint(one.at())]
-        return Reason.VALUE_CHANGED if eats and is_habit and is_mine and not others & now.said else None
-    if first.verb == "eat" and not _MEAT.isdisjoint(first.objects()[:1]) and not first.is_not and not now.thing:
-        turned = [one for one in now.deeds if (one.verb, one.particle) in _TURNING and not one.is_not]
-        is_so = any(
-            word.removesuffix("ism") in {"vegan", "vegetarian"} or word == "vegetarianism"
-            for one in turned
-            for word in one.at()
-        )
-        return Reason.VALUE_CHANGED if is_so and not others & now.said else None
-    if first.verb == "drink" and "only" in was.said and not first.after and not now.thing and not others & now.said:
-        has = [one for one in now.deeds if one.verb in {"have", "drink"} and not one.is_not]
-        is_other = any(_DRINKS & set(one.objects()) - set(first.objects()) for one in has)
-        return Reason.VALUE_CHANGED if is_other and is_habit else None
-    if (
-        first.verb in _INGESTING
-        and len(first.objects()) >= 1
-        and not was.is_joined
-        and not first.is_not
-        and not now.thing
-    ):
-        left = [one for one in now.deeds if (one.verb, one.particle) in _GIVING_UP and not one.is_not]
-        is_it = any(one.objects()[:1] == first.objects()[:1] and len(one.objects()) == 1 for one in left)
-        return Reason.ENDED if is_it and not others & now.said and not _LOCAL & {*left[0].after} - {"in"} else None
-    return None
 
 
 def _taste(was: Told, now: Told) -> Reason | None:
@@ -315,7 +206,7 @@ def _place(was: Told, now: Told) -> Reason | None:
 
 def _instead(was: Told, now: Told) -> Reason | None:
     """``tracks steps with a Fitbit``, ``wears a Garmin instead of the Fitbit``."""
-    if not _is_same(was, now) or now.thing or len(was.deeds) != 1 or was.is_joined or now.is_joined or not holds(now):
+    if not is_same(was, now) or now.thing or len(was.deeds) != 1 or was.is_joined or now.is_joined or not holds(now):
         return None
     one, last = was.deeds[0], now.deeds[-1]
     if one.verb not in _WEARING or last.verb not in _WEARING or one.is_not or last.is_not:
@@ -331,12 +222,12 @@ def _instead(was: Told, now: Told) -> Reason | None:
 
 
 _KINDS: Final[tuple[tuple[Callable[[Told, Told], Reason | None], frozenset[str]], ...]] = (
-    (_work, frozenset("be work hire join make name appoint bring keep lay let fire dismiss retire quit leave resign give start begin get land find accept take".split())),
-    (_home, frozenset({"move", "relocate", "buy", "purchase", "rent"})),
+    (_work, frozenset("be work hire join make name appoint bring keep lay let fire dismiss retire quit leave resign give start begin get land find accept take go return come".split())),
+    (_home, frozenset({"move", "relocate", "buy", "purchase", "rent", "get", "find"})),
     (_partner, frozenset()),
-    (_pets, frozenset({"die", "pass", "give"}) | _OUT_OF_NONE),
-    (_health, frozenset({"be", "go", "clear"}) | _GONE | frozenset(_HEALING)),
-    (_food, _EATING | frozenset({"drink"}) | frozenset(verb for verb, _ in _GIVING_UP | _TURNING)),
+    (pets, PETS_VERBS),
+    (health, HEALTH_VERBS),
+    (food, FOOD_VERBS),
     (_taste, frozenset(HATING | LIKING | {"hat"})),
     (_place, _PLACED),
     (_instead, _WEARING),
@@ -365,7 +256,7 @@ def life_keys(frames: Sequence[Frame]) -> tuple[str, ...]:
 _TOPICS: Final = {
     "home": frozenset({"live", "rent", "relocate", "reside", "buy"}),
     "work": frozenset({"work", "retire", "lay", "let", "job", "hire", "quit", "teach", "sabbatical", "start"}),
-    "food": _MEAT | _MEATLESS | {"vegetarianism", "veganism"},
+    "food": MEAT | MEATLESS | {"vegetarianism", "veganism"},
     "pair": PARTNERS | _TOGETHER | {"single"},
 }
 """Words that tell of what a text may speak."""

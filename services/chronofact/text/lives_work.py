@@ -22,7 +22,7 @@ _NAMING: Final = frozenset({"make", "name", "appoint"})
 _TASKS: Final = frozenset(
     {"clean", "cook", "serve", "manage", "run", "wait", "sell", "drive", "help", "coach", "tend", "train", "answer"}
 )
-_AWAY: Final = frozenset({"sabbatical", "leave"})
+_AWAY: Final = frozenset({"sabbatical", "leave", "furlough"})
 _SINCE: Final = frozenset({"", "in", "from", "as", "after", "at", "on", "when", "because", "during", "last"})
 
 
@@ -33,6 +33,7 @@ class Work(NamedTuple):
     verb: str
     is_none: bool = False
     is_temporary: bool = False
+    is_away: bool = False
 
 
 def works(one: Told) -> Work | None:
@@ -61,11 +62,12 @@ def _work_of(one: Told, deed: Deed) -> Work | None:
         return Work(said, "teach")
     role = one.has("occupation").split()[-1:]
     if deed.verb == "be" and not role and deed.after & {"in", "at"} and not (SIDE_ROLES | PERSONS | NO_ROLES) & said:
-        role = (
-            deed.objects()[-1:] if any(frame.slot.startswith("is:") for frame in one.frames) else []
-        )  # an aide in a home
+        is_one = any(frame.slot.startswith("is:") for frame in one.frames)  # an aide in a nursing home
+        role = deed.objects()[-1:] if is_one else []
     if deed.verb == "be" and role and SIDE_ROLES.isdisjoint(role):
         return Work(said, "be", is_temporary=not _TEMPORARY.isdisjoint(role))
+    if deed.verb == "be" and not _AWAY.isdisjoint(deed.at("on")[-1:]):
+        return Work(said, "be", is_away=True)
     return Work(said, deed.verb) if "at" in deed.after and deed.verb in _TASKS else None
 
 
@@ -80,12 +82,15 @@ def leaves_work(was: Told, state: Work, now: Told) -> Reason | None:
         return Reason.ENDED
     if state.verb in _TASKS:
         return None
+    if state.is_away:
+        returned = [one for one in deeds if one.verb in {"be", "go", "return", "come"}]
+        return Reason.ENDED if any(one.at("at", "to")[:1] == ["work"] for one in returned) else None
     if state.is_none:
         return Reason.VALUE_CHANGED if any(_is_found(now, one) for one in deeds) else None
     if any((_is_out(one, now, state) and _is_of(one, state)) or _is_left(one, state) for one in deeds):
         return Reason.ENDED
     if state.verb == "teach":
-        is_away = any(one.verb == "be" and not _AWAY.isdisjoint(one.at("on")[-1:]) for one in deeds)
+        is_away = any(one.verb == "be" and "sabbatical" in one.at("on")[-1:] for one in deeds)
         return Reason.ENDED if is_away else None
     return Reason.VALUE_CHANGED if any(_is_other(was, now, one) for one in deeds) else None
 
@@ -121,7 +126,8 @@ def _is_found(now: Told, deed: Deed) -> bool:
     ):
         return True
     if deed.verb in _FINDING and not _POSTS.isdisjoint(deed.objects()[-1:]):
-        return "interview" not in now.said
+        is_task = deed.objects()[-1] == "work" and deed.after - {"at", "as", "for"}  # "started work on the garden"
+        return "interview" not in now.said and not is_task
     as_role = deed.at("as")
     is_work = any(is_post(word) for word in as_role) or (deed.verb == "hire" and bool(deed.after & {"at", "by"}))
     return deed.verb in {"start", "begin", "hire"} and is_work and not deed.objects()
@@ -140,12 +146,8 @@ def _is_out(deed: Deed, now: Told, state: Work) -> bool:
         return deed.particle == "off" and "of" not in deed.after
     if deed.verb == "let":
         after = now.deeds[now.deeds.index(deed) + 1 :][:1]
-        return (
-            not deed.words
-            and bool(after)
-            and after[0].verb == "go"
-            and [one.after for one in after[0].words[:1]] not in (["of"], ["to"])
-        )
+        is_let_go = bool(after) and after[0].verb == "go" and not deed.words
+        return is_let_go and {one.after for one in after[0].words[:1]} <= _SINCE - {"at", "on"}
     if deed.verb == "retire":
         after = now.deeds[now.deeds.index(deed) + 1 :][:1]
         is_from_it = not after or "from" not in now.said or stem(after[0].verb) == stem(state.verb)
@@ -172,6 +174,8 @@ def _is_left(deed: Deed, state: Work) -> bool:
     if deed.verb not in _LEAVING or (deed.verb == "give" and deed.particle != "up"):
         return False
     left = [one.word for one in deed.words if one.after in {"", "from"} and one.kind in "nNv"]
+    if left == ["work"] and deed.verb == "leave":
+        return False  # for the day
     is_named = bool(left) and set(left) <= state.names | _POSTS and _is_of(deed, state)
     return is_named or [stem(one) for one in left] == [stem(state.verb)]
 
