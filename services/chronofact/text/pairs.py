@@ -13,9 +13,11 @@ from chronofact.text.amounts import amounts, tell_amounts
 from chronofact.text.compare import DECIDES, answer
 from chronofact.text.frames import Frame
 from chronofact.text.keys import index_keys, lookup_keys
+from chronofact.text.lives import lives
 from chronofact.text.plain import plain
 from chronofact.text.plans import plans
 from chronofact.text.reasons import Reason
+from chronofact.text.retold import retold
 from chronofact.text.told import UNTOLD, Told
 
 __all__ = ["Judgement", "Memory", "Outcome", "Reason", "Thresholds", "index_keys", "judge", "lookup_keys"]
@@ -83,7 +85,7 @@ def judge(new: Memory, other: Memory, cosine: float | None, thresholds: Threshol
 def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thresholds) -> Judgement:
     """Both starts are known and differ: rule 1, else what blocked it."""
     earlier, later = sorted((new, other), key=_start)
-    reason = Reason.EQUAL_TEXT if _same_text(new, other) else _found(earlier.frames, later.frames)
+    reason = Reason.EQUAL_TEXT if _same_text(new, other) else _found(earlier.frames, later.frames, cosine)
     if reason is not None and reason in DECIDES:
         return Judgement(Outcome.DECIDED, reason, Verdict.SUPERSEDES, later.version_id)
     if reason is None:
@@ -93,12 +95,12 @@ def _by_rule(new: Memory, other: Memory, cosine: float | None, thresholds: Thres
     return _by_closeness(new, other, cosine, thresholds, reason)
 
 
-def _found(earlier: Sequence[Frame], later: Sequence[Frame]) -> Reason | None:
+def _found(earlier: Sequence[Frame], later: Sequence[Frame], cosine: float | None) -> Reason | None:
     """By their frames, else by the two sentences as wholes."""
     found = alike(earlier, later, supersession(earlier, later))
     if tell_amounts(earlier, later):
-        return amounts(earlier, later, found)
-    return plans(earlier, later, found)
+        return retold(earlier, later, amounts(earlier, later, found), cosine)
+    return lives(earlier, later, plans(earlier, later, retold(earlier, later, found, cosine)))
 
 
 def _by_closeness(

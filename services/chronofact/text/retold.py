@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from chronofact.text.alike import MANY
@@ -16,6 +17,8 @@ from chronofact.text.words import LIKING, MOVING_TIME, ORDINALS, PERSONS, PETS, 
 COSINE_MIN: Final = 0.55
 ALIKE_MIN: Final = 0.40
 """Of texts farther apart than this a shared word says little, unless they share most words."""
+LINES_MAX: Final = 4_096
+"""Lines that are kept as read: each is compared with many."""
 _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS, Reason.UNREAD_WORDS,
                           Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.NOT_ALL_ANSWERED, Reason.PAST})  # fmt: skip
 """What frames alone could not tell, and whole sentences may."""
@@ -58,18 +61,12 @@ class _Line(NamedTuple):
     subject: tuple[_Word, ...]
     rest: tuple[_Word, ...]
     is_mine: bool
+    stems: frozenset[str]
+    numbers: tuple[str, ...]
 
     @property
     def words(self) -> tuple[_Word, ...]:
         return self.subject + self.rest
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return frozenset(one.stem for one in self.words) | {_stem(self.root)}
-
-    @property
-    def numbers(self) -> list[str]:
-        return [one.word for one in self.words if one.kind == "#"]
 
 
 def retold(
@@ -108,6 +105,7 @@ def _are_plain(earlier: Sequence[Frame], later: Sequence[Frame]) -> bool:
     return all(one.temporality is Temporality.CURRENT for one in earlier if one.is_main)
 
 
+@lru_cache(maxsize=LINES_MAX)
 def _read(line: str, *, is_instead: bool = False) -> _Line | None:
     """The words of a line; None where it denies, joins, or speaks of somebody unnamed."""
     sides: tuple[list[_Word], list[_Word]] = [], []
@@ -131,7 +129,10 @@ def _read(line: str, *, is_instead: bool = False) -> _Line | None:
             sides[bool(root)].extend(
                 _Word("#" if is_number(part) else kind, part, _stem(part), after) for part in parts if part
             )
-    return _Line(root, tuple(sides[0]), tuple(sides[1]), is_mine) if root else None
+    words = (*sides[0], *sides[1])
+    stems = frozenset(one.stem for one in words) | {_stem(root)}
+    numbers = tuple(one.word for one in words if one.kind == "#")
+    return _Line(root, tuple(sides[0]), tuple(sides[1]), is_mine, stems, numbers) if root else None
 
 
 def _changed(was: _Line, now: _Line, *, is_news: bool) -> Reason | None:
@@ -141,7 +142,7 @@ def _changed(was: _Line, now: _Line, *, is_news: bool) -> Reason | None:
     if any(one.word in _OTHERS for one in (*gone, *fresh)) or not _is_one_topic(was, now):
         return None
     if was.numbers or now.numbers:
-        is_told = (is_news or now.root in _DOING) and _are_measures(was, now, gone, fresh)
+        is_told = now.root in _DOING and _are_measures(was, now, gone, fresh)
         return Reason.VALUE_CHANGED if is_told else None
     left = {one.stem for one in now.words if one.after in _LEFT}
     if left:
@@ -153,7 +154,8 @@ def _changed(was: _Line, now: _Line, *, is_news: bool) -> Reason | None:
 def _is_one_topic(was: _Line, now: _Line) -> bool:
     """They share a thing that both speak of, and neither is about somebody or something that the other does not name."""
     both = was.stems & now.stems
-    is_done = now.root in _DOING and any(_is_thing(one) and not one.after and one.stem in both for one in now.rest)
+    thing = _head(now.rest)
+    is_done = now.root in _DOING and thing is not None and _is_thing(thing) and thing.stem in both
     named = [_head(was.subject), None if is_done else _head(now.subject)]  # whoever changes it
     if any(head and head.stem not in both for head in named):
         return False
@@ -182,9 +184,9 @@ def _is_anchored(was: _Line, now: _Line) -> bool:
     )
 
 
-def _head(subject: tuple[_Word, ...]) -> _Word | None:
-    """What a subject is about: the last word before any preposition."""
-    bare = [one for one in subject if not one.after]
+def _head(phrase: tuple[_Word, ...]) -> _Word | None:
+    """What a subject or an object is: the last word before any preposition."""
+    bare = [one for one in phrase if not one.after]
     return bare[-1] if bare else None
 
 
@@ -203,8 +205,7 @@ def _are_measures(was: _Line, now: _Line, gone: list[_Word], fresh: list[_Word])
         return False
     if any(one.after or now.is_mine for one in gone if one in was.subject):
         return False  # the rent of the shop, and one's own
-    place = next((place for place, one in enumerate(now.rest) if one.kind == "#"), 0)
-    if any(one not in now.rest[place:] for one in fresh):
+    if any(one.kind in "nNa" for one in (*fresh, *(one for one in gone if one in was.rest))):
         return False  # a limit of cups is not how many one drinks
     return not any(one.kind == "#" for line in (was, now) for one in line.subject)
 
@@ -231,7 +232,7 @@ def _is_replaced(was: _Line, now: _Line, gone: list[_Word], fresh: list[_Word], 
     if contains(before, after) or is_shortened(before, after):
         return False
     types = type_of(before), type_of(after)
-    if all(types) and types[0] != types[1]:
+    if types[0] != types[1] and (all(types) or any(one.kind == "N" for one in (*lost, *gained))):
         return False
     return _stands_for(was, now, lost, gained)
 
