@@ -93,6 +93,15 @@ _CHANGES = [
 ]
 
 _NONE = [
+    ("User is engaged.", "User was married before."),
+    ("User is dating Ana.", "User is not married."),
+    ("User no longer has a rabbit.", "User has a dog."),
+    ("User is pregnant.", "User has a son."),
+    ("User is pregnant.", "User doesn't have kids."),
+    ("User ate a burger yesterday.", "User became vegetarian."),
+    ("User lives in Boston with Tom.", "User moved to Boise."),
+    ("User rents an apartment.", "User rents a little flat downtown these days."),
+    ("User only drinks water.", "User drank coffee at a wedding."),
     ("User is a senior accountant at Deloitte.", "User resigned himself to the commute."),
     ("User is a senior accountant at Deloitte.", "User's colleague resigned from Deloitte."),
     ("Sofia works as a flight attendant.", "Sofia became a godmother."),

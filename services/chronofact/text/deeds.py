@@ -171,7 +171,8 @@ def holds(one: Told) -> bool:
     """Whether all that it says holds now: no history, and nothing that is only meant."""
     mains = _mains(one.frames)
     is_past = any(main.temporality is Temporality.PAST and "perfect" not in main.cues for main in mains)
-    return not is_past and all(main.modality is not Modality.HYPOTHETICAL for main in mains)
+    is_done = any("ends:done" in main.cues for main in mains)
+    return not (is_past or is_done) and all(main.modality is not Modality.HYPOTHETICAL for main in mains)
 
 
 def is_asserted(one: Told) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from chronofact.text.deeds import Deed, Told, holds, is_asserted, is_one_person, is_same, told
-from chronofact.text.frames import Frame, Temporality
+from chronofact.text.frames import Frame, Polarity, Temporality
 from chronofact.text.lives_body import (
     CHILDREN,
     FOOD_VERBS,
@@ -28,6 +28,7 @@ _OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.NOT_ASS
                           Reason.NOT_A_NAME, Reason.SAME_VALUE, Reason.POLARITY})  # fmt: skip
 """What frames alone could not tell, and the whole sentences may."""
 _RENTED: Final = frozenset("apartment flat studio condo dorm dormitory loft room hostel hotel trailer basement".split())
+_FLATS: Final = frozenset("apartment flat studio condo loft".split())
 _BOUGHT: Final = frozenset("house home townhouse bungalow cottage condo villa farmhouse".split())
 _OUTSIDE: Final = frozenset("suburb countryside hometown village coast country farm island".split())
 _AREAS: Final = _OUTSIDE | {"city", "town", "downtown"}
@@ -93,7 +94,8 @@ def _home(was: Told, now: Told) -> Reason | None:
         is_home = not HOMES.isdisjoint([one.word for one in deed.words[:3] if not one.after])
         if deed.verb == "rent" and is_home and now.is_now and not (PERSONS & now.said) and lived[-1] in HOMES:
             rented = " ".join(one.word for one in deed.words if not one.after)
-            return Reason.VALUE_CHANGED if not contains(" ".join(lived), rented) else None
+            is_same_kind = lived[-1] in _FLATS and not _FLATS.isdisjoint(rented.split())
+            return None if is_same_kind or contains(" ".join(lived), rented) else Reason.VALUE_CHANGED
     return None
 
 
@@ -106,7 +108,8 @@ def _has_own(now: Told) -> bool:
 
 def _lived(was: Told) -> list[str]:
     deed = was.deeds[0]
-    if deed.is_not:
+    is_with = any(one.after == "with" and (one.kind == "N" or one.word in PERSONS) for one in deed.words)
+    if deed.is_not or is_with:  # with whom is a fact of its own
         return []
     if deed.verb in {"live", "reside", "base"}:
         return deed.at(*_AT_HOME)
@@ -144,11 +147,8 @@ def _partner(was: Told, now: Told) -> Reason | None:
         )
         is_there = is_partner and holds_together(now)
         return Reason.VALUE_CHANGED if is_paired or is_there else None
-    bond = was.has("rel_status").split()[:1]
-    if bond and bond[0] in _BONDS and not (was.is_joined or first.is_not):
-        is_both = is_partner and now.is_of_two  # "my boyfriend and I"
-        status = next((one.value.split()[0] for one in now.frames if one.slot == "rel_status" and one.value), "")
-        return Reason.VALUE_CHANGED if (is_self or is_both) and status in _BONDS[bond[0]] else None
+    if was.has("rel_status").split()[:1] and not (was.is_joined or first.is_not):
+        return Reason.VALUE_CHANGED if _ends_bond(was, now) and (is_self or (is_partner and now.is_of_two)) else None
     if "divorce" in was.said and first.verb in {"plan", "go", "file", "get"} and not first.is_not:
         is_final = now.thing == "divorce" and (verbs & _OVER or _OVER & set(last.at()))
         return Reason.ENDED if is_final else None
@@ -156,13 +156,37 @@ def _partner(was: Told, now: Told) -> Reason | None:
         return Reason.ENDED if is_self and verbs & {"elope"} else None
     is_expecting = first.verb == "expect" and not CHILDREN.isdisjoint(first.at())
     if is_expecting or (first.verb == "be" and "pregnant" in first.at()):
-        is_born = any(one.verb == "give" and "birth" in one.objects() for one in now.deeds)
-        is_born |= any(
-            one.verb == "have" and len(one.objects()) > 0 and CHILDREN.issuperset(one.objects()) for one in now.deeds
-        )
         is_theirs = now.thing == was.thing or (is_expecting and is_partner)
-        return Reason.ENDED if is_born and is_theirs else None
+        return Reason.ENDED if is_theirs and any(_is_born(now, one) for one in now.deeds) else None
     return None
+
+
+def _ends_bond(was: Told, now: Told) -> bool:
+    """Another state of it; of whom one broke up with, if both say whom."""
+    state, *partner = was.has("rel_status").split()
+    said = [one for one in now.frames if one.slot == "rel_status" and one.polarity is Polarity.POSITIVE]
+    states = {one.value.split()[0] for one in said if one.value and one.temporality is not Temporality.PAST}
+    if states == {"single"} and partner:
+        named = {
+            text
+            for one in now.frames[:1]
+            for kind, _, text in (item.partition(":") for item in one.line.split())
+            if kind == "N"
+        }
+        if named - set(now.person.split()) and not named & set(partner):
+            return False
+    return len(states) == 1 and states <= _BONDS.get(state, frozenset()) and "before" not in now.said
+
+
+def _is_born(now: Told, deed: Deed) -> bool:
+    """``gave birth``, ``had a baby``; who has a son may have had him long."""
+    got = deed.objects()
+    if deed.is_not:
+        return False
+    is_had = any(one.temporality in {Temporality.PAST, Temporality.CHANGE} for one in now.frames)
+    return (deed.verb == "give" and "birth" in got) or (
+        deed.verb == "have" and is_had and bool(got) and CHILDREN.issuperset(got)
+    )
 
 
 def holds_together(now: Told) -> bool:

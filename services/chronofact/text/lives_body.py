@@ -25,6 +25,7 @@ _TURNING: Final = frozenset({("embrace", ""), ("turn", ""), ("go", ""), ("become
 _HEALING: Final = {"recover": "from", "get": "over", "heal": "from", "beat": "", "be": "over"}
 _GONE: Final = frozenset({"heal", "vanish", "disappear", "subside"})
 CHILDREN: Final = frozenset("child kid baby girl boy son daughter twin newborn".split())
+_BREEDS: Final = frozenset("lab greyhound collie terrier husky dachshund spaniel bulldog corgi tabby siamese".split())
 _OUT_OF_NONE: Final = frozenset({"adopt", "get", "buy", "have", "bring"})
 PETS_VERBS: Final = frozenset({"die", "pass", "give"}) | _OUT_OF_NONE
 HEALTH_VERBS: Final = frozenset({"be", "go", "clear"}) | _GONE | frozenset(_HEALING)
@@ -74,11 +75,10 @@ def _has_first(was: Told, now: Told, first: Deed) -> Reason | None:
             is_born |= deed.verb == "give" and "birth" in got
             if is_born:
                 return Reason.VALUE_CHANGED
-        wanted = PETS | {"pet", "animal"}
-        if wanted.isdisjoint(first.at()) or deed.verb not in _OUT_OF_NONE or deed.is_not:
+        if {"pet", "animal"}.isdisjoint(first.at()) or deed.verb not in _OUT_OF_NONE or deed.is_not:
             continue
         is_named = deed.verb == "adopt" and any(one.startswith(("name", "call")) for one in now.said)
-        if is_named or not (PETS | {"lab", "greyhound"}).isdisjoint(got[-1:]):
+        if is_named or not (PETS | _BREEDS).isdisjoint(got[-1:]):
             return Reason.VALUE_CHANGED
     return None
 

@@ -16,7 +16,7 @@ _FINDING: Final = frozenset({"start", "begin", "get", "land", "find", "accept", 
 _LEAVING: Final = frozenset({"quit", "leave", "resign", "give"})
 _TEMPORARY: Final = frozenset({"intern", "trainee", "temp", "contractor", "apprentice", "freelancer", "freelance"})
 _TITLES: Final = frozenset(
-    "pm vp ceo cto cfo coo sr lead head chief director manager partner supervisor president principal".split()
+    "pm vp ceo cto cfo coo sr lead head chief director manager supervisor president principal".split()
 )
 _NAMING: Final = frozenset({"make", "name", "appoint"})
 _TASKS: Final = frozenset(
