@@ -12,7 +12,18 @@ from chronofact.text.frames import Frame, Holds, Modality, Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.types import type_of
 from chronofact.text.values import contains, is_shortened
-from chronofact.text.words import LIKING, MOVING_TIME, ORDINALS, PERSONS, PETS, RAISING, SIDE_ROLES, SWITCHING, UNITS
+from chronofact.text.words import (
+    LIKING,
+    MOVING_TIME,
+    ORDINALS,
+    PERSONS,
+    PETS,
+    RAISING,
+    RESIDING,
+    SIDE_ROLES,
+    SWITCHING,
+    UNITS,
+)
 
 COSINE_MIN: Final = 0.55
 ALIKE_MIN: Final = 0.40
@@ -234,6 +245,8 @@ def _is_replaced(was: _Line, now: _Line, gone: list[_Word], fresh: list[_Word], 
     types = type_of(before), type_of(after)
     if types[0] != types[1] and (all(types) or any(one.kind == "N" for one in (*lost, *gained))):
         return False
+    if was.root in RESIDING and (lost[-1].kind == "N") != (gained[-1].kind == "N"):
+        return False  # "lives in fear"
     return _stands_for(was, now, lost, gained)
 
 
