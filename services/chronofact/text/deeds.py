@@ -180,7 +180,9 @@ def is_asserted(one: Told) -> bool:
     if any(deed.verb in _MEANING for deed in one.deeds):
         return False
     is_let = any(deed.verb in {"let", "leave", "quit"} for deed in one.deeds[:1])  # "left the bank to open a cafe"
-    return is_let or all(main.modality is Modality.ASSERTED for main in _mains(one.frames))
+    had_to = len(one.deeds) > 1 and one.deeds[0].verb == "have" and not one.deeds[0].words
+    had_to &= any(main.temporality is Temporality.PAST for main in _mains(one.frames))
+    return is_let or had_to or all(main.modality is Modality.ASSERTED for main in _mains(one.frames))
 
 
 def is_one_person(one: str, other: str) -> bool:

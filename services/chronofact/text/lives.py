@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from chronofact.text.deeds import Deed, Told, holds, is_asserted, is_one_person, is_same, told
+from chronofact.text.deeds import Deed, Told, Word, holds, is_asserted, is_one_person, is_same, told
 from chronofact.text.frames import Frame, Polarity, Temporality
 from chronofact.text.lives_body import (
     CHILDREN,
@@ -14,11 +14,12 @@ from chronofact.text.lives_body import (
     MEAT,
     MEATLESS,
     PETS_VERBS,
+    dies,
     food,
     health,
     pets,
 )
-from chronofact.text.lives_work import leaves_work, works
+from chronofact.text.lives_work import is_post, leaves_work, works
 from chronofact.text.reasons import Reason
 from chronofact.text.values import contains
 from chronofact.text.words import HATING, HOMES, LIKING, PARTNERS, PERSONS, PETS
@@ -42,6 +43,8 @@ _BONDS: Final = {
 """What comes after what."""
 _PARTING: Final = frozenset({"divorce", "separate", "split", "break", "widow", "leave", "dump", "die", "pass", "cheat"})
 _OVER: Final = frozenset({"finalize", "finalise", "complete", "final", "settle"})
+_LIVING: Final = frozenset({"live", "reside", "stay", "work", "teach", "run", "drive", "go"})
+_HAD: Final = frozenset({"have", "own", "drive", "ride", "wear", "use", "need", "take"})
 _PLACED: Final = frozenset({"keep", "store", "hang", "park", "stand", "stash"})
 _LOCAL: Final = frozenset({"in", "on", "under", "above", "behind", "beside", "at", "over", "below", "inside"})
 _ROOMS: Final = frozenset(
@@ -71,7 +74,7 @@ def _home(was: Told, now: Told) -> Reason | None:
     """A home is left by moving, by another that is rented now, and a rented one by buying a house."""
     if not is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
         return None
-    if "with" in was.deeds[0].after and was.deeds[0].verb == "live" and _has_own(now):
+    if "with" in was.deeds[0].after and was.deeds[0].verb in {"live", "stay"} and _has_own(now):
         return Reason.VALUE_CHANGED
     lived = _lived(was)
     if not lived:
@@ -89,6 +92,7 @@ def _home(was: Told, now: Told) -> Reason | None:
             for one in deed.words
             if one.after in {"for", "as"}
         )
+        is_own &= any(one.temporality is Temporality.CHANGE for one in now.frames) and _is_for_living(now, deed)
         if deed.verb in {"buy", "purchase"} and len(goods) == 1 and not _BOUGHT.isdisjoint(goods) and is_own:
             return Reason.VALUE_CHANGED if not _RENTED.isdisjoint(lived) and goods[-1] not in lived else None
         is_home = not HOMES.isdisjoint([one.word for one in deed.words[:3] if not one.after])
@@ -99,10 +103,18 @@ def _home(was: Told, now: Told) -> Reason | None:
     return None
 
 
+def _is_for_living(now: Told, deed: Deed) -> bool:
+    """Alone, in a place by its name or kind, and not to be let."""
+    where = [one for one in deed.words if one.after == "in"]
+    is_somewhere = all(one.kind in "Nt#" or one.word in _AREAS | {"suburban"} for one in where)
+    is_let = any(one.verb == "rent" for one in now.deeds)
+    return is_somewhere and not is_let and PERSONS.isdisjoint(deed.at("with"))
+
+
 def _has_own(now: Told) -> bool:
     """``moved into her own place``."""
     got = [one for one in now.deeds if one.verb in {"move", "get", "rent", "buy", "find"} and not one.is_not]
-    homes = [one.at("", "into", "to") for one in got]
+    homes = [one.at("", "into", "to", "of") for one in got]
     return any("own" in words and not (HOMES | {"place"}).isdisjoint(words) for words in homes)
 
 
@@ -143,6 +155,9 @@ def _partner(was: Told, now: Told) -> Reason | None:
         is_paired = (
             is_self
             and bool(verbs & _TOGETHER)
+            and all(
+                _is_somebody(word) for one in now.deeds if one.verb == "date" for word in one.words if not word.after
+            )
             and any(one.slot == "rel_status" and one.temporality is not Temporality.PAST for one in now.frames)
         )
         is_there = is_partner and holds_together(now)
@@ -159,6 +174,10 @@ def _partner(was: Told, now: Told) -> Reason | None:
         is_theirs = now.thing == was.thing or (is_expecting and is_partner)
         return Reason.ENDED if is_theirs and any(_is_born(now, one) for one in now.deeds) else None
     return None
+
+
+def _is_somebody(one: Word) -> bool:
+    return one.kind != "n" or one.word in PERSONS or is_post(one.word)
 
 
 def _ends_bond(was: Told, now: Told) -> bool:
@@ -208,6 +227,32 @@ def _taste(was: Told, now: Told) -> Reason | None:
     )
 
 
+def _passing(was: Told, now: Told) -> Reason | None:
+    """Of who has died, that they live or work somewhere."""
+    is_of_them = was.person == now.person and was.thing == now.thing and not PERSONS.isdisjoint(was.thing.split())
+    if not is_of_them or was.is_of_two or now.is_of_two or not dies(now.deeds):
+        return None
+    return Reason.ENDED if all(one.verb in _LIVING and not one.is_not for one in was.deeds) else None
+
+
+def _parting(was: Told, now: Told) -> Reason | None:
+    """What one had, wore or drove, given to another, or needed no more."""
+    if not is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
+        return None
+    had = was.deeds[0].objects()
+    if was.deeds[0].verb not in _HAD or was.deeds[0].is_not or not had:
+        return None
+    is_no_more = any({"anymore", "now"} & set(one.cues) for one in now.frames)
+    for deed in now.deeds:
+        gone = deed.objects()
+        is_it = bool(gone) and gone[-1] == had[-1] and set(gone) <= set(had)
+        is_it &= not any(one.kind in "#x" for one in deed.words)
+        is_given = deed.verb in {"give", "sell", "donate"} and not deed.is_not and deed.after == {"to"}
+        if is_it and (is_given or (deed.verb == "need" and deed.is_not and is_no_more)):
+            return Reason.ENDED
+    return None
+
+
 def _place(was: Told, now: Told) -> Reason | None:
     """``keeps the spare keys in a drawer``, ``keeps the spare keys on a hook``."""
     if len(was.deeds) != 1 or len(now.deeds) != 1 or was.is_joined or now.is_joined or was.subject != now.subject:
@@ -253,6 +298,8 @@ _KINDS: Final[tuple[tuple[Callable[[Told, Told], Reason | None], frozenset[str]]
     (health, HEALTH_VERBS),
     (food, FOOD_VERBS),
     (_taste, frozenset(HATING | LIKING | {"hat"})),
+    (_passing, frozenset({"die", "pass"})),
+    (_parting, frozenset({"give", "sell", "donate", "need"})),
     (_place, _PLACED),
     (_instead, _WEARING),
 )  # fmt: skip
@@ -278,7 +325,7 @@ def life_keys(frames: Sequence[Frame]) -> tuple[str, ...]:
 
 
 _TOPICS: Final = {
-    "home": frozenset({"live", "rent", "relocate", "reside", "buy"}),
+    "home": frozenset({"live", "rent", "relocate", "reside", "buy", "move"}),
     "work": frozenset({"work", "retire", "lay", "let", "job", "hire", "quit", "teach", "sabbatical", "start"}),
     "food": MEAT | MEATLESS | {"vegetarianism", "veganism"},
     "pair": PARTNERS | _TOGETHER | {"single"},

@@ -6,7 +6,7 @@ from typing import Final
 
 from chronofact.text.deeds import Deed, Told, holds, is_one_person, is_same
 from chronofact.text.reasons import Reason
-from chronofact.text.words import PERSONS, PETS
+from chronofact.text.words import PERSONS, PETS, UNITS
 
 MEATLESS: Final = frozenset({"vegan", "vegetarian"})
 _FISH: Final = frozenset("fish salmon tuna seafood shrimp".split())
@@ -17,7 +17,7 @@ _EATING: Final = frozenset("eat cook grill have be order fry roast make".split()
 _DRINKS: Final = frozenset(
     "coffee tea wine beer juice soda cola coke lemonade milk cocoa espresso latte kombucha".split()
 )
-_INGESTING: Final = frozenset({"drink", "eat", "smoke", "vape", "use", "take", "chew"})
+_INGESTING: Final = frozenset({"drink", "eat", "smoke", "vape", "use", "take", "chew", "play", "practice"})
 _GIVING_UP: Final = frozenset(
     {("quit", ""), ("ditch", ""), ("abandon", ""), ("kick", ""), ("give", "up"), ("cut", "out"), ("swear", "off")}
 )
@@ -26,6 +26,7 @@ _HEALING: Final = {"recover": "from", "get": "over", "heal": "from", "beat": "",
 _GONE: Final = frozenset({"heal", "vanish", "disappear", "subside"})
 CHILDREN: Final = frozenset("child kid baby girl boy son daughter twin newborn".split())
 _BREEDS: Final = frozenset("lab greyhound collie terrier husky dachshund spaniel bulldog corgi tabby siamese".split())
+_DYING: Final = frozenset({("die", ""), ("pass", "away")})
 _OUT_OF_NONE: Final = frozenset({"adopt", "get", "buy", "have", "bring"})
 PETS_VERBS: Final = frozenset({"die", "pass", "give"}) | _OUT_OF_NONE
 HEALTH_VERBS: Final = frozenset({"be", "go", "clear"}) | _GONE | frozenset(_HEALING)
@@ -36,13 +37,13 @@ def pets(was: Told, now: Told) -> Reason | None:
     """The pet that died, be it by its name; who has none, until there is one."""
     first = was.deeds[0]
     if first.verb == "be" and len(was.deeds) == 1 and not PETS.isdisjoint(was.subject) and was.person == now.person:
-        return Reason.ENDED if not now.thing and _dies(now.deeds) else None  # "my dog Rex is sick"
+        return Reason.ENDED if not now.thing and dies(now.deeds) else None  # "my dog Rex is sick"
     if was.thing or first.verb != "have":
         return None
     if first.is_not or any("polarity" in one.guards for one in was.frames):
         return _has_first(was, now, first)
     held = [word.word for word in first.words if word.kind in "nN"]
-    if not _dies(now.deeds) or PETS.isdisjoint(held):
+    if not dies(now.deeds) or PETS.isdisjoint(held):
         return None
     names = [
         one.value for one in was.frames if one.slot.startswith("have:") and one.value and not one.value[:1].isdigit()
@@ -55,8 +56,10 @@ def pets(was: Told, now: Told) -> Reason | None:
     return Reason.ENDED if is_theirs and len(gone) == 1 and rest and rest <= now.said else None
 
 
-def _dies(deeds: tuple[Deed, ...]) -> bool:
-    return any((one.verb, one.particle) in {("die", ""), ("pass", "away")} and not one.is_not for one in deeds)
+def dies(deeds: tuple[Deed, ...]) -> bool:
+    """``passed away``, and no time with it."""
+    gone = [one for one in deeds if (one.verb, one.particle) in _DYING and not one.is_not]
+    return any(UNITS.issuperset(one.objects()) for one in gone)
 
 
 def _ours(was: Told, now: Told) -> bool:

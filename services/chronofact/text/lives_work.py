@@ -58,6 +58,8 @@ def _work_of(one: Told, deed: Deed) -> Work | None:
         return Work(said, "look", is_none=True)
     if deed.verb == "work" and deed.after & {"at", "for", "as"} and one.has("employer") + one.has("occupation"):
         return Work(said, "work")
+    if deed.verb == "work" and one.has("do:work:in"):
+        return Work(said, "work")
     if deed.verb == "teach" and deed.words and all(word.kind != "t" for word in deed.words):
         return Work(said, "teach")
     role = one.has("occupation").split()[-1:]
@@ -184,7 +186,8 @@ def _is_other(was: Told, now: Told, deed: Deed) -> bool:
     """Somewhere else by name now, or made something else."""
     new, old = now.has("employer"), was.has("employer")
     is_now = now.is_now and not (PERSONS & now.said)
-    if deed.verb == "be" and is_now and old and now.has("at:at"):
+    is_lasting = any("these days" in one.cues for one in now.frames)
+    if deed.verb == "be" and is_lasting and old and now.has("at:at"):
         return all(one.kind == "N" for one in deed.words) and not contains(now.has("at:at"), old)
     if deed.verb == "work" and is_now and new and old:
         names = [one.value_type for side in (was, now) for one in side.frames if one.slot == "employer"]

@@ -60,6 +60,8 @@ def settle(clause: Clause, sentence: Span) -> None:
         )
     ):
         clause.cues.append("now")
+    if " these days " in said or " nowadays " in said:
+        clause.cues.append("these days")  # and not only at this moment
     if sum(any(ch.isalnum() for ch in word) for word in words) > WORDS_MAX:
         clause.guards.append("long_sentence")
     if (

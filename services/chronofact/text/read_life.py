@@ -156,6 +156,7 @@ def _pairs(clause: Clause) -> list[Frame]:
     said = {
         "date": "dating",
         "marry": "married",
+        "remarry": "married",
         "divorce": "divorced",
         "engage": "engaged",
         "separate": "separated",
