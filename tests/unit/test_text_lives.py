@@ -100,6 +100,12 @@ _CHANGES = [
 ]
 
 _NONE = [
+    ("User's dog is black.", "User's dog died."),
+    ("User's dog is sick.", "User's rabbit died."),
+    ("User lives in Oslo.", "We just moved to Mintlify."),
+    ("User lives in a small town.", "User moved to a new apartment."),
+    ("User rents a studio in Graz.", "User moved from Oakland to Sacramento."),
+    ("User is off the keto diet.", "User went off the keto diet."),
     ("Joanna works as a waitress.", "Joanna quit sugar."),
     ("Nate is a software engineer at a bank.", "Nate left his umbrella at the bank."),
     ("My wife is a nurse.", "My mother-in-law retired from nursing."),

@@ -74,6 +74,8 @@ def _home(was: Told, now: Told) -> Reason | None:
     """A home is left by moving, by another that is rented now, and a rented one by buying a house."""
     if not is_same(was, now) or now.thing or len(was.deeds) > 1 or was.is_joined:
         return None
+    if any(one.entity == "we" for one in now.frames) and all(one.entity != "we" for one in was.frames):
+        return None  # a team moves to other tools
     if "with" in was.deeds[0].after and was.deeds[0].verb in {"live", "stay"} and _has_own(now):
         return Reason.VALUE_CHANGED
     lived = _lived(was)
@@ -135,10 +137,12 @@ def _is_elsewhere(was: Told, now: Told, deed: Deed) -> bool:
     lived = [one for one in was.deeds[0].words if one.after in {*_AT_HOME, "to"}]
     moved = [one for one in deed.words if one.after in {"to", "into"}]
     is_named, was_named = (any(one.kind == "N" for one in side) for side in (moved, lived))
+    if not {one.word for one in deed.words if one.after == "from"} <= {one.word for one in lived}:
+        return False
     if is_named:
         return was_named and bool(now.has("residence"))
     ends = {side[-1].word for side in (lived, moved) if side}
-    return moved[-1].word in _OUTSIDE or (not was_named and ends <= _AREAS | HOMES)
+    return moved[-1].word in _OUTSIDE or (not was_named and (ends <= _AREAS or ends <= HOMES))
 
 
 def _partner(was: Told, now: Told) -> Reason | None:

@@ -26,6 +26,7 @@ _HEALING: Final = {"recover": "from", "get": "over", "heal": "from", "beat": "",
 _GONE: Final = frozenset({"heal", "vanish", "disappear", "subside"})
 CHILDREN: Final = frozenset("child kid baby girl boy son daughter twin newborn".split())
 _BREEDS: Final = frozenset("lab greyhound collie terrier husky dachshund spaniel bulldog corgi tabby siamese".split())
+_ILL: Final = frozenset({"sick", "ill", "unwell", "injured", "dying", "weak"})
 _DYING: Final = frozenset({("die", ""), ("pass", "away")})
 _OUT_OF_NONE: Final = frozenset({"adopt", "get", "buy", "have", "bring"})
 PETS_VERBS: Final = frozenset({"die", "pass", "give"}) | _OUT_OF_NONE
@@ -36,8 +37,9 @@ FOOD_VERBS: Final = _EATING | frozenset({"drink", "smoke"}) | frozenset(verb for
 def pets(was: Told, now: Told) -> Reason | None:
     """The pet that died, be it by its name; who has none, until there is one."""
     first = was.deeds[0]
-    if first.verb == "be" and len(was.deeds) == 1 and not PETS.isdisjoint(was.subject) and was.person == now.person:
-        return Reason.ENDED if not now.thing and dies(now.deeds) else None  # "my dog Rex is sick"
+    is_pet = not PETS.isdisjoint(was.subject) and (was.person, was.thing) == (now.person, now.thing)
+    if first.verb == "be" and is_pet and was.person + was.thing != "user":
+        return Reason.ENDED if not _ILL.isdisjoint(first.at()) and dies(now.deeds) else None  # "my dog Rex is sick"
     if was.thing or first.verb != "have":
         return None
     if first.is_not or any("polarity" in one.guards for one in was.frames):
@@ -144,7 +146,7 @@ def food(was: Told, now: Told) -> Reason | None:
         named = [(one.at() if one.verb in {"go", "turn", "become"} else one.objects()[-1:])[:1] for one in turned]
         is_so = any(word.removesuffix("ism").startswith(tuple(MEATLESS)) for words in named for word in words)
         return Reason.VALUE_CHANGED if is_so and not others & now.said else None
-    if was.has("diet") and not first.is_not:
+    if was.has("diet") and not first.is_not and "off" not in {first.particle, *first.after}:
         off = [one.objects() for one in now.deeds if (one.verb, one.particle) == ("go", "off") and not one.is_not]
         return (
             Reason.ENDED if any(words and set(words) <= {*was.has("diet").split(), "diet"} for words in off) else None
