@@ -100,6 +100,10 @@ _CHANGES = [
 ]
 
 _NONE = [
+    ("User has no pets.", "User is getting a kitten in May."),
+    ("User works at Nokia.", "User has no plans to leave Nokia."),
+    ("User works at Nokia.", "User wants to quit Nokia."),
+    ("User lives in Boston with Tom.", "Tom moved to Denver."),
     ("User's dog is black.", "User's dog died."),
     ("User's dog is sick.", "User's rabbit died."),
     ("User lives in Oslo.", "We just moved to Mintlify."),

@@ -28,6 +28,8 @@ _MEANING: Final = (PLANNING | WONDERING) - {
     "feel",
 }
 _PARTICLES: Final = frozenset({"up", "off", "out", "away", "down"})
+_DONE_TO: Final = frozenset({"have", "manage", "come", "get"})
+"""What one has, or comes, to do is done; what else stands after ``to`` is only meant."""
 _NAMING: Final = frozenset({"name", "call"})
 
 
@@ -149,7 +151,9 @@ def _deeds(items: list[tuple[str, str]], *, is_not: bool) -> tuple[Deed, ...]:
         if kind in "Vv" and text in _MODALS:
             is_not |= items[at + 1 : at + 2] == [("-", "not")]
         elif kind in "Vv":
-            found.append((text, is_not or items[at + 1 : at + 2] == [("-", "not")], []))
+            is_done = bool(found) and found[-1][0] in _DONE_TO and not found[-1][2]  # "had to give up"
+            is_not |= (before == ("P", "to") and not is_done) or items[at + 1 : at + 2] == [("-", "not")]
+            found.append((text, is_not, []))
             after, is_not = "", False
         elif kind == "-":
             is_not = items[at + 1 : at + 2] != [] and items[at + 1][0] in "vVr"

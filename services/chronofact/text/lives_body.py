@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from chronofact.text.deeds import Deed, Told, holds, is_one_person, is_same
+from chronofact.text.frames import Temporality
 from chronofact.text.reasons import Reason
 from chronofact.text.words import PERSONS, PETS, UNITS
 
@@ -27,6 +28,7 @@ _GONE: Final = frozenset({"heal", "vanish", "disappear", "subside"})
 CHILDREN: Final = frozenset("child kid baby girl boy son daughter twin newborn".split())
 _BREEDS: Final = frozenset("lab greyhound collie terrier husky dachshund spaniel bulldog corgi tabby siamese".split())
 _ILL: Final = frozenset({"sick", "ill", "unwell", "injured", "dying", "weak"})
+_HAPPENED: Final = frozenset({Temporality.CHANGE, Temporality.ENDED, Temporality.PAST})
 _DYING: Final = frozenset({("die", ""), ("pass", "away")})
 _OUT_OF_NONE: Final = frozenset({"adopt", "get", "buy", "have", "bring"})
 PETS_VERBS: Final = frozenset({"die", "pass", "give"}) | _OUT_OF_NONE
@@ -80,7 +82,8 @@ def _has_first(was: Told, now: Told, first: Deed) -> Reason | None:
             is_born |= deed.verb == "give" and "birth" in got
             if is_born:
                 return Reason.VALUE_CHANGED
-        if {"pet", "animal"}.isdisjoint(first.at()) or deed.verb not in _OUT_OF_NONE or deed.is_not:
+        is_had = deed.verb == "have" or any(one.temporality in _HAPPENED for one in now.frames)  # "is getting a puppy"
+        if not is_had or {"pet", "animal"}.isdisjoint(first.at()) or deed.verb not in _OUT_OF_NONE or deed.is_not:
             continue
         is_named = deed.verb == "adopt" and any(one.startswith(("name", "call")) for one in now.said)
         if is_named or not (PETS | _BREEDS).isdisjoint(got[-1:]):
