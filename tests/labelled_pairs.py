@@ -16,6 +16,8 @@ from chronofact.text.pairs import Judgement, Memory, Outcome, index_keys, judge,
 
 DATA = Path(__file__).parent / "data"
 CANDIDATE, NEW = b"candidate", b"new"
+ALIKE = 0.9
+"""A cosine that lets the rule look at whole sentences, however far the two are apart."""
 
 
 @cache
@@ -97,11 +99,11 @@ def _side(said: dict[str, Any], name: bytes, frames: tuple[Frame, ...]) -> Memor
 
 
 def fired(some: tuple[Pair, ...]) -> tuple[list[Pair], list[Pair]]:
-    """The pairs that the rule decides through their keys: right ones, wrong ones."""
+    """The pairs that the rule decides through their keys, were all texts alike: right ones, wrong ones."""
     right: list[Pair] = []
     wrong: list[Pair] = []
     for pair in some:
-        judgement = pair.judged()
+        judgement = pair.judged(ALIKE)
         if judgement.outcome is Outcome.DECIDED and pair.is_found():
             (right if pair.is_right(judgement) else wrong).append(pair)
     return right, wrong

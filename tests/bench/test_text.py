@@ -23,6 +23,7 @@ FILES = {
     "subject_pairs_third.jsonl": 0.40,
     "subject_pairs_fourth.jsonl": 0.40,
     "subject_pairs_fifth.jsonl": 0.40,
+    "subject_pairs_sixth.jsonl": 0.40,
 }
 """Labelled pairs, and the part of the changes to find."""
 MEMORIES = 100_000

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.unit
         ("subject_pairs_fourth.jsonl", "", 0.39),
         ("subject_pairs_fifth.jsonl", "second", 0.57),
         ("subject_pairs_fifth.jsonl", "", 0.69),
+        ("subject_pairs_sixth.jsonl", "second", 0.45),
+        ("subject_pairs_sixth.jsonl", "", 0.50),
     ],
 )
 def test_the_rule_is_right_and_finds_most(file: str, tag: str, recall: float) -> None:
@@ -30,9 +32,7 @@ def test_the_rule_is_right_and_finds_most(file: str, tag: str, recall: float) ->
     assert sum(pair.should_fire for pair in right) / len(asked) >= recall
 
 
-@pytest.mark.parametrize(
-    "file", ["subject_pairs_third.jsonl", "subject_pairs_fourth.jsonl", "subject_pairs_fifth.jsonl"]
-)
+@pytest.mark.parametrize("file", [f"subject_pairs_{name}.jsonl" for name in ("third", "fourth", "fifth", "sixth")])
 def test_of_82_that_must_not_be_at_most_two_are_superseded(file: str) -> None:
     some = pairs(file)
     _, wrong = fired(some)
@@ -47,6 +47,7 @@ def test_no_pair_of_unknown_or_equal_starts_is_decided_by_rule() -> None:
         *pairs("subject_pairs_more.jsonl"),
         *pairs("subject_pairs_fourth.jsonl"),
         *pairs("subject_pairs_fifth.jsonl"),
+        *pairs("subject_pairs_sixth.jsonl"),
     ]
     odd = [pair for pair in some if pair.said["order"] in {"same_time", "new_unknown", "candidate_unknown"}]
     assert len(odd) > 20

@@ -62,6 +62,8 @@ def test_what_is_told_of_the_topic_now_holds(embedder: Embedder, earlier: str, l
         ("Jonas keeps his bike in the hall.", "Jonas keeps a second bike in the shed now."),
         ("The library opens at 9.", "The library has 3 floors now."),
         ("Phase one is complete.", "Phase two is delayed."),
+        ("User lives in Boston with Jonas.", "Jonas moved to Denver."),
+        ("Aisha lives in Lagos.", "Aisha now lives in fear."),
         ("The data warehouse runs on Postgres.", "We moved the data warehouse team to Berlin."),
         ("The servers run on Debian.", "We moved the servers to Frankfurt."),
         ("The app has 300 paying users.", "The app now has 4,000 users."),

@@ -170,6 +170,9 @@ def _is_one_topic(was: _Line, now: _Line) -> bool:
     named = [_head(was.subject), None if is_done else _head(now.subject)]  # whoever changes it
     if any(head and head.stem not in both for head in named):
         return False
+    subject = _head(now.subject)
+    if subject and any(one.stem == subject.stem and one.after == "with" for one in was.rest):
+        return False  # who was with somebody tells of themselves
     if not is_done and any(one.stem not in both and one.word not in _AGENTS for one in now.subject):
         return False
     if any(
