@@ -95,7 +95,7 @@ def test_what_says_no_such_thing_ends_nothing(now: str) -> None:
     assert by_rule(ACME, now) == []
 
 
-def test_a_negation_that_the_parser_takes_for_another_value_ends_nothing() -> None:
+def test_the_end_of_another_value_ends_nothing() -> None:
     assert by_rule("My favorite food is sushi.", "My favorite food is no longer pizza.") == []
 
 

@@ -40,7 +40,7 @@ def writer() -> RememberingWriter:
         ("Delete the file.", Untaken.REQUEST),
         ("Set the timeout to 30 seconds.", Untaken.REQUEST),
         ("We use Figma.", Untaken.MANY_VALUED),
-        ("My favorite food is no longer pizza.", Untaken.NEGATED),
+        ("My favorite food is no longer pizza.", Untaken.EVENT),
         ("My favorite color is blue, not red.", Untaken.UNSURE),
         ("My manager, I guess, is Tom.", Untaken.UNSURE),
         ("I live in Oslo or Bergen.", Untaken.UNSURE),
