@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition, Uuid
 
 from chronofact.contracts.topics import Topic, facts_topic
 from chronofact.kafka.admin import Admin, TopicState
@@ -60,3 +60,32 @@ def test_a_partition_without_a_leader_is_no_partition_that_ends_at_nothing(absen
     with pytest.raises(Transient) as raised:
         admin._told_all(offsets)
     assert raised.value.code == "kafka_unreachable"
+
+
+class Asking:
+    """A client: the first that is made asks a broker that is gone, whatever it is asked for."""
+
+    made = 0
+
+    def __init__(self, _options: object) -> None:
+        Asking.made += 1
+        self._number = Asking.made
+
+    def describe_topics(self, topics: Any, **_: Any) -> dict[str, Future[Any]]:
+        future: Future[Any] = Future()
+        if self._number == 1:
+            future.set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
+        else:
+            future.set_result(SimpleNamespace(topic_id=Uuid(1, 2)))
+        return {"facts": future}
+
+
+def test_a_client_that_waited_in_vain_is_followed_by_one_that_knows_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Asking, "made", 0)
+    monkeypatch.setattr("chronofact.kafka.admin.AdminClient", Asking)
+    admin = Admin("127.0.0.1:9", timeout_s=1)
+    with pytest.raises(Transient):
+        admin.topic_id("facts")
+    assert len(admin.topic_id("facts")) == 16
+    assert admin.topic_id("facts") == admin.topic_id("facts")
+    assert Asking.made == 2

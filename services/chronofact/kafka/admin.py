@@ -53,7 +53,8 @@ class Admin:
     """Looks at topics and creates them; every call waits at most ``timeout_s``, and may raise Unfit: ``kafka_refuses``."""
 
     def __init__(self, bootstrap: str, *, timeout_s: float = 5, options: Mapping[str, str] | None = None) -> None:
-        self._client = AdminClient(client_options(bootstrap, "admin", options))
+        self._options = client_options(bootstrap, "admin", options)
+        self._client = AdminClient(self._options)
         self._timeout_s = timeout_s
 
     def create(self, topics: Iterable[Topic]) -> list[str]:
@@ -224,7 +225,12 @@ class Admin:
 
     def _one(self, futures: Mapping[Any, Future[T]]) -> T:
         (future,) = futures.values()
-        return self._result(future)
+        try:
+            return self._result(future)
+        except Transient:
+            # it may have waited for a broker that is gone, and would go on asking that one while others are there
+            self._client = AdminClient(self._options)
+            raise
 
     def _result(self, future: Future[T]) -> T:
         return self._ask(lambda: future.result(self._timeout_s + 1))
