@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from chronofact.text.compare import guard_of, says_change
+from chronofact.text.compare import NEAR, guard_of, says_change
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
-from chronofact.text.measures import TIMES, Measure, Said, Word, is_one, said_of, stem_of
-from chronofact.text.reasons import Reason
+from chronofact.text.measures import RECORDS, TIMES, Measure, Said, Word, is_one, said_of, stem_of
+from chronofact.text.reasons import OPEN, Reason
 from chronofact.text.words import APPROXIMATE, AT_LEAST, AT_MOST, MOVING_TIME, PERSONS, PETS, RAISING, UNITS
 
-_OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS, Reason.UNREAD_WORDS,
-                          Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.NOT_ALL_ANSWERED, Reason.PAST})  # fmt: skip
-"""What frames alone could not tell, and the whole sentences may."""
 _FATAL: Final = frozenset(Reason) - {Reason.UNSURE_PARSE, Reason.PAST, Reason.SUBORDINATE}
 _STATES: Final = frozenset(
     "be have own possess take last allow include contain hold offer cover cost pay charge weigh measure earn make get use run do attend practice go "
@@ -30,7 +27,6 @@ _PAST_CHANGES: Final = (
 _SETS: Final = frozenset(
     {"set", "run", "hit", "clock", "post", "get", "achieve", "reach", "score", "log", "make", "swim", "finish"}
 )
-_RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
 _MOVES: Final = MOVING_TIME | frozenset({"be", "happen", "take", "fall", "land", "bump"})
 _EVENTS: Final = frozenset({"session", "meeting", "class", "appointment", "lesson", "place", "time", "slot", "date"})
 _SIZES: Final = frozenset(
@@ -70,12 +66,11 @@ _REST: Final = frozenset({"leave", "left", "remain", "remaining", "remainder"})
 _CREWS: Final = frozenset({"team", "staff", "crew", "group", "household"})
 _DONE: Final = frozenset({"finish", "complete", "do"})
 _TO: Final = frozenset({"to", "at", "until", "till", "for", "on"})
-_NEAR: Final = 1.25
 
 
 def amounts(earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None) -> Reason | None:
     """``value_changed`` where both tell how much, how many or when of the same, and the later one otherwise."""
-    if not earlier or not later or (found is not None and found not in _OPEN):
+    if not earlier or not later or (found is not None and found not in OPEN):
         return found
     if (
         not earlier[0].line
@@ -147,7 +142,7 @@ def _may_be_one(old: Measure, new: Measure, was: set[str], cues: set[str], now: 
         return old.text == new.text
     if old.number == new.number:
         return True
-    if "about" in was | cues and max(old.number, new.number) <= _NEAR * min(old.number, new.number):
+    if "about" in was | cues and max(old.number, new.number) <= NEAR * min(old.number, new.number):
         return True
     is_grown = new.number > old.number
     if "at most" in cues and not now.is_up_to and is_grown:
@@ -167,7 +162,7 @@ def _is_next(earlier: Sequence[Frame], was: Said, now: Said, old: Measure, new: 
 
 def _is_news(earlier: Sequence[Frame], later: Sequence[Frame], was: Said, now: Said, new: Measure) -> bool:
     """Whether the later says that it came to be so, or can't be beside the earlier."""
-    is_record = bool(_RECORDS & {one.word for one in was.words} & {one.word for one in now.words})
+    is_record = bool(RECORDS & {one.word for one in was.words} & {one.word for one in now.words})
     is_change = (now.root in _PAST_CHANGES and (now.root in _HEIGHTS or new.after in _TO)) or (
         is_record and now.root in _SETS
     )

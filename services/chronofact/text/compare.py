@@ -39,7 +39,7 @@ _CUES: Final = frozenset(
 _STATES: Final = frozenset({"diet"})
 _PASSED: Final = frozenset({"prop:phase", "prop:stage", "at:in:grade"})
 """What one goes through, one after the other."""
-_NEAR: Final = 1.25
+NEAR: Final = 1.25
 _MEASURES: Final = frozenset({"number", "clock", "date", "month", "weekday", "color", ""})
 _TYPED: Final = frozenset({"prefer", "use", "switch", "made_with"})
 _NAMED: Final = {"residence": frozenset({"place", "region"}), "employer": frozenset({"organisation"})}
@@ -380,7 +380,7 @@ def _may_be_one_number(old: Frame, new: Frame) -> bool:
     if not old.value_type == new.value_type == "number":
         return False
     was, now = _number(old), _number(new)
-    if "about" in {*old.cues, *new.cues} and max(was, now) <= _NEAR * min(was, now):
+    if "about" in {*old.cues, *new.cues} and max(was, now) <= NEAR * min(was, now):
         return True
     return any(
         (bound in one.cues and (hi if bound == "at least" else lo))

@@ -20,14 +20,11 @@ from chronofact.text.lives_body import (
     pets,
 )
 from chronofact.text.lives_work import is_post, leaves_work, works
-from chronofact.text.reasons import Reason
+from chronofact.text.reasons import OPEN, Reason
 from chronofact.text.values import contains
 from chronofact.text.words import HATING, HOMES, LIKING, PARTNERS, PERSONS, PETS
 
-_OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.NOT_ASSERTED, Reason.SUBORDINATE, Reason.UNREAD_WORDS, Reason.SCOPE_DIFFERS,
-                          Reason.NOT_ALL_ANSWERED, Reason.PAST, Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.TYPE_DIFFERS, Reason.UNSURE_PARSE,
-                          Reason.NOT_A_NAME, Reason.SAME_VALUE, Reason.POLARITY})  # fmt: skip
-"""What frames alone could not tell, and the whole sentences may."""
+_OPEN: Final = OPEN | {Reason.NOT_ASSERTED, Reason.SAME_VALUE, Reason.SUBORDINATE, Reason.POLARITY}
 _RENTED: Final = frozenset("apartment flat studio condo dorm dormitory loft room hostel hotel trailer basement".split())
 _FLATS: Final = frozenset("apartment flat studio condo loft".split())
 _BOUGHT: Final = frozenset("house home townhouse bungalow cottage condo villa farmhouse".split())

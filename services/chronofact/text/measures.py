@@ -39,7 +39,7 @@ _WHICH_TIME: Final = frozenset({"last", "this", "next", "past"})
 _MONEY: Final = frozenset("$€£")
 _MARKS: Final = frozenset({"$", "€", "£", "%"})
 _SYNONYMS: Final = {"data": "datum", "earn": "salary", "earns": "salary", "wage": "salary", "income": "salary"}
-_RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
+RECORDS: Final = frozenset({"best", "record", "pb", "pr"})
 _STEM_MIN: Final = 6
 _KEYS_MAX: Final = 6
 _HOURS: Final = 24
@@ -146,7 +146,7 @@ def stem_of(word: str) -> str:
     """One form of a word in its numbers, tenses and as a gerund."""
     if word in _SYNONYMS:
         return _SYNONYMS[word]
-    for ending in ("ing", "ed", "es", "s"):
+    for ending in ("ing", "ed", "ly", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
@@ -297,7 +297,7 @@ class _Reader:
             return Measure("amount", text, float(_place(text)), is_place=True), 1
         if _CLOCK.fullmatch(text) or after[1] in {"am", "pm"} or self._is_hour(place):
             half = 1 if after[1] in {"am", "pm"} else 0
-            is_record = not _RECORDS.isdisjoint(word for _, word in self.items)
+            is_record = not RECORDS.isdisjoint(word for _, word in self.items)
             return Measure(
                 "lap" if is_record else "clock", f"{text}{after[1] if half else ''}".replace("_00", "")
             ), 1 + half

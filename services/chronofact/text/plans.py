@@ -8,13 +8,10 @@ from typing import Final, NamedTuple
 
 from chronofact.text.frames import Frame, Modality
 from chronofact.text.measures import TIMES, is_one, said_of, stem_of
-from chronofact.text.reasons import Reason
+from chronofact.text.reasons import OPEN, Reason
 from chronofact.text.words import PERSONS
 
-_OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.NOT_ASSERTED, Reason.SAME_VALUE, Reason.SUBORDINATE, Reason.UNREAD_WORDS,
-                          Reason.SCOPE_DIFFERS, Reason.NOT_ALL_ANSWERED, Reason.PAST, Reason.ONE_OFF, Reason.MANY_VALUED, Reason.NO_CHANGE_CUE,
-                          Reason.TYPE_DIFFERS, Reason.UNSURE_PARSE})  # fmt: skip
-"""What frames alone could not tell, and the whole sentences may."""
+_OPEN: Final = OPEN | {Reason.NOT_ASSERTED, Reason.SAME_VALUE, Reason.SUBORDINATE, Reason.ONE_OFF}
 _FATAL: Final = frozenset({"additive", "one_off", "not_asserted", "pronoun"})
 _FATAL_PLAN: Final = frozenset({"additive", "past", "not_asserted"})
 _PLANNING: Final = frozenset({"plan", "intend", "organize", "organise", "arrange"})

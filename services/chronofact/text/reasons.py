@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class Reason(StrEnum):
@@ -43,3 +44,21 @@ class Reason(StrEnum):
     EQUAL_TEXT = "equal_text"
     CLOSE_TEXTS = "close_texts"
     NO_COMMON_SLOT = "no_common_slot"
+
+
+OPEN: Final = frozenset(
+    {
+        Reason.NO_COMMON_SLOT,
+        Reason.NO_VALUE,
+        Reason.TYPE_DIFFERS,
+        Reason.NOT_A_NAME,
+        Reason.SCOPE_DIFFERS,
+        Reason.UNREAD_WORDS,
+        Reason.MANY_VALUED,
+        Reason.NO_CHANGE_CUE,
+        Reason.UNSURE_PARSE,
+        Reason.NOT_ALL_ANSWERED,
+        Reason.PAST,
+    }
+)
+"""What frames alone could not tell, and whole sentences may."""

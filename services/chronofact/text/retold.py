@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from chronofact.text.alike import MANY
 from chronofact.text.compare import guard_of
 from chronofact.text.frames import Frame, Holds, Modality, Temporality
-from chronofact.text.reasons import Reason
+from chronofact.text.measures import stem_of
+from chronofact.text.reasons import OPEN, Reason
 from chronofact.text.types import type_of
 from chronofact.text.values import contains, is_shortened
 from chronofact.text.words import (
@@ -30,9 +31,6 @@ ALIKE_MIN: Final = 0.40
 """Of texts farther apart than this a shared word says little, unless they share most words."""
 LINES_MAX: Final = 4_096
 """Lines that are kept as read: each is compared with many."""
-_OPEN: Final = frozenset({Reason.NO_COMMON_SLOT, Reason.NO_VALUE, Reason.TYPE_DIFFERS, Reason.NOT_A_NAME, Reason.SCOPE_DIFFERS, Reason.UNREAD_WORDS,
-                          Reason.MANY_VALUED, Reason.NO_CHANGE_CUE, Reason.UNSURE_PARSE, Reason.NOT_ALL_ANSWERED, Reason.PAST})  # fmt: skip
-"""What frames alone could not tell, and whole sentences may."""
 _FATAL: Final = frozenset(Reason) - {Reason.UNSURE_PARSE, Reason.PAST}
 """Guards of a clause that no likeness of words outweighs; that a verb of change is in the past is no history."""
 _NEWS: Final = frozenset("now nowadays current currently presently anymore".split())
@@ -84,7 +82,7 @@ def retold(
     earlier: Sequence[Frame], later: Sequence[Frame], found: Reason | None, cosine: float | None
 ) -> Reason | None:
     """``value_changed`` or ``switched`` where the later tells what became of it, else what was found before."""
-    if not earlier or not later or (found is not None and found not in _OPEN) or cosine is None or cosine < ALIKE_MIN:
+    if not earlier or not later or (found is not None and found not in OPEN) or cosine is None or cosine < ALIKE_MIN:
         return found
     if not earlier[0].line or not later[0].line or not _are_plain(earlier, later):
         return found
@@ -138,10 +136,10 @@ def _read(line: str, *, is_instead: bool = False) -> _Line | None:
         elif kind != "x":
             parts = text.removesuffix("'").replace("'s", "").split("_") if kind == "N" else [text]
             sides[bool(root)].extend(
-                _Word("#" if is_number(part) else kind, part, _stem(part), after) for part in parts if part
+                _Word("#" if _is_number(part) else kind, part, stem_of(part), after) for part in parts if part
             )
     words = (*sides[0], *sides[1])
-    stems = frozenset(one.stem for one in words) | {_stem(root)}
+    stems = frozenset(one.stem for one in words) | {stem_of(root)}
     numbers = tuple(one.word for one in words if one.kind == "#")
     return _Line(root, tuple(sides[0]), tuple(sides[1]), is_mine, stems, numbers) if root else None
 
@@ -277,17 +275,6 @@ def _stands_for(was: _Line, now: _Line, lost: list[_Word], gained: list[_Word]) 
     return (old == new and old not in {"for", "of", "as"}) or {old, new} <= _LOCAL
 
 
-def is_number(word: str) -> bool:
+def _is_number(word: str) -> bool:
     """Whether it is one, be it of a release."""
     return word.replace(".", "").removeprefix("v").isdecimal()
-
-
-def _stem(word: str) -> str:
-    """One form of a word in its numbers, tenses and as a gerund."""
-    for ending in ("ing", "ed", "ly", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith("ss"):
-            word = word.removesuffix(ending)
-            break
-    if word[-2:-1] == word[-1:] and word[-1:] not in "lsaeiou0123456789":
-        word = word[:-1]
-    return word.removesuffix("e")
